@@ -7,7 +7,7 @@ that was said. A table row is one version byte and then that JSON; rows of an ol
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
@@ -93,7 +93,7 @@ def decode_row(kind: type[T], raw: bytes) -> T:
 def from_plain(kind: type[T], data: object) -> T:
     """`data` (plain JSON values) as `kind`. Raises InvalidRecord(WRONG_TYPE) naming the field, never the value."""
     try:
-        value: T = _adapter(kind).validate_python(data)
+        value: T = _adapter(cast(Any, kind)).validate_python(data)
         return value
     except ValidationError as error:
         where = ".".join(str(part) for part in error.errors(include_input=False, include_context=False)[0]["loc"][:3])

@@ -14,7 +14,7 @@ from tables.session import Session
 
 @dataclass(frozen=True, slots=True)
 class SessionCopy:
-    """The session as it is now; `row` None = take the copy away. `ttl_ms` only collects garbage, reads compare times."""
+    """A session as it is; `row` None = take the copy away. `ttl_ms` only collects garbage: reads compare times."""
 
     scope: Scope
     session: str
