@@ -1,0 +1,67 @@
+"""Reading a topic outside the consumer group: from the start to its present end, or on and on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
+from aiokafka.errors import KafkaError
+
+from connectors.kafka.config import KafkaConfig
+from tables.errors import Misconfigured, Unavailable
+
+
+@asynccontextmanager
+async def opened(config: KafkaConfig, topic: str) -> AsyncIterator[tuple[AIOKafkaConsumer, list[TopicPartition]]]:
+    """A consumer without a group over every partition of `topic`, at its beginning.
+
+    Raises Unavailable("kafka"), Misconfigured when the topic does not exist.
+    """
+    consumer = AIOKafkaConsumer(
+        bootstrap_servers=config.brokers,
+        enable_auto_commit=False,
+        auto_offset_reset="earliest",
+        max_partition_fetch_bytes=config.request_bytes_max,
+        fetch_max_wait_ms=100,
+    )
+    try:
+        await consumer.start()
+        if topic not in await consumer.topics():
+            raise Misconfigured(f"{topic}: missing; run `python -m streams topics --create`")
+        parts = [TopicPartition(topic, p) for p in sorted(consumer.partitions_for_topic(topic) or ())]
+        consumer.assign(parts)
+        await consumer.seek_to_beginning(*parts)
+        yield consumer, parts
+    except (KafkaError, OSError) as error:
+        raise Unavailable("kafka") from error
+    finally:
+        await consumer.stop()
+
+
+async def read_to_end(config: KafkaConfig, topic: str) -> AsyncIterator[ConsumerRecord[bytes | None, bytes | None]]:
+    """Every record of `topic` from its start to the end it had when the reading began, partition by partition order."""
+    async with opened(config, topic) as (consumer, parts):
+        ends = await consumer.end_offsets(parts)
+        starts = await consumer.beginning_offsets(parts)
+        left = {tp for tp in parts if ends[tp] > starts[tp]}
+        while left:
+            for tp, records in (await consumer.getmany(*left, timeout_ms=500)).items():
+                for record in records:
+                    if record.offset < ends[tp]:
+                        yield record
+            left = {tp for tp in left if await consumer.position(tp) < ends[tp]}
+
+
+async def follow(config: KafkaConfig, topic: str) -> AsyncIterator[ConsumerRecord[bytes | None, bytes | None] | None]:
+    """Every record of `topic` from its start, for ever; None once when the end it had at the start is reached."""
+    async with opened(config, topic) as (consumer, parts):
+        ends = await consumer.end_offsets(parts)
+        told = False
+        while True:
+            if not told and all([await consumer.position(tp) >= ends[tp] for tp in parts]):
+                told = True
+                yield None
+            for records in (await consumer.getmany(timeout_ms=500)).values():
+                for record in records:
+                    yield record
