@@ -6,6 +6,9 @@ that was said. A table row is one version byte and then that JSON; rows of an ol
 
 from __future__ import annotations
 
+import struct
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final, TypeVar, cast
 
@@ -19,6 +22,7 @@ from tables.errors import BadRecord, InvalidRecord
 from tables.memory import Memory
 from tables.question import Question
 from tables.session import Session
+from tables.snapshot import Snapshot
 
 T = TypeVar("T")
 
@@ -32,6 +36,7 @@ SAID: Final[dict[type, frozenset[str]]] = {
     Change: frozenset({"before", "after"}),
     Session: frozenset({"window", "wishes"}),
     Book: frozenset({"outbox"}),
+    Snapshot: frozenset({"turn", "command", "candidates"}),
 }
 """The fields of each type that hold something said: they travel in the body, sealed once keys exist."""
 
@@ -66,7 +71,10 @@ def encode(value: object) -> bytes:
 
 def decode(kind: type[T], raw: bytes | None) -> T:
     """The value that `encode` wrote. Raises InvalidRecord with its reason when it is not one."""
-    data = parse_json(raw)
+    return _decode(kind, parse_json(raw))
+
+
+def _decode(kind: type[T], data: object) -> T:
     if not isinstance(data, dict):
         raise InvalidRecord(BadRecord.WRONG_TYPE)
     if data.pop("v", VALUE_VERSION) != VALUE_VERSION:
@@ -88,6 +96,22 @@ def decode_row(kind: type[T], raw: bytes) -> T:
     if not raw or raw[0] != ROW_VERSION:
         raise InvalidRecord(BadRecord.UNKNOWN_VERSION, "row")
     return decode(kind, raw[1:])
+
+
+def encode_held(memory: Memory, vector: Sequence[float]) -> bytes:
+    """The row of the table `memories`: the record, and its vector as base64 of little-endian float16."""
+    packed = b64encode(struct.pack(f"<{len(vector)}e", *vector)).decode()
+    body = {"enc": "none", "kid": "", "data": packed}
+    return bytes((ROW_VERSION,)) + orjson.dumps({"memory": orjson.Fragment(encode(memory)), "vector": body})
+
+
+def decode_held(raw: bytes) -> tuple[Memory, tuple[float, ...]]:
+    """The record and vector that `encode_held` wrote. Raises InvalidRecord(UNKNOWN_VERSION)."""
+    if not raw or raw[0] != ROW_VERSION:
+        raise InvalidRecord(BadRecord.UNKNOWN_VERSION, "row")
+    data = orjson.loads(raw[1:])
+    packed = b64decode(data["vector"]["data"])
+    return _decode(Memory, data["memory"]), struct.unpack(f"<{len(packed) // 2}e", packed)
 
 
 def from_plain(kind: type[T], data: object) -> T:

@@ -20,14 +20,14 @@ from rocksdict import WriteBatch
 
 from connectors.kafka.producer import KafkaBus, Outgoing
 from connectors.kafka.topics import changelog
+from tables.errors import Unavailable
 
 
 class Store(Protocol):
     """What we use of Faust's RocksDB store (pinned to faust-streaming 0.15.3)."""
 
     offset_key: bytes
-
-    def _db_for_partition(self, partition: int) -> Any: ...
+    _dbs: dict[int, Any]
 
 
 class Row(NamedTuple):
@@ -47,13 +47,13 @@ class Ledger:
     bus: KafkaBus
 
     def get(self, table: str, partition: int, key: bytes) -> bytes | None:
-        value: bytes | None = self.stores[table]._db_for_partition(partition).get(key)
+        value: bytes | None = self._open(table, partition).get(key)
         return value
 
     def scan(self, table: str, partition: int, prefix: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
         """Rows whose key starts with `prefix`, in key order."""
         store = self.stores[table]
-        for key, value in store._db_for_partition(partition).items(from_key=prefix or None):
+        for key, value in self._open(table, partition).items(from_key=prefix or None):
             if not key.startswith(prefix):
                 return
             if key != store.offset_key:
@@ -75,6 +75,12 @@ class Ledger:
                 batch.put(row.key, row.value)
             ends[row.table, row.partition] = place.offset
         for (table, partition), batch in batches.items():
-            store = self.stores[table]
-            batch.put(store.offset_key, str(ends[table, partition]).encode())
-            store._db_for_partition(partition).write(batch)
+            batch.put(self.stores[table].offset_key, str(ends[table, partition]).encode())
+            self._open(table, partition).write(batch)
+
+    def _open(self, table: str, partition: int) -> Any:
+        """The open database. Raises Unavailable once the partition went to another worker: nothing is opened anew."""
+        database = self.stores[table]._dbs.get(partition)
+        if database is None:
+            raise Unavailable("partition")
+        return database

@@ -9,15 +9,30 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from connectors.kafka.producer import Outgoing
+from tables.candidate import Candidate
 from tables.command import Outcome
 from tables.copies import Hit, IndexRow, SessionCopy, UserCopy, UserView
 from tables.erasure import Mark
-from tables.keys import Scope
+from tables.keys import Position, Scope
 from tables.memory import Memory
-from tables.policy import Tenant
+from tables.policy import Policy, Tenant
 from tables.receipt import Query, Receipt
+from tables.turn import Turn
 
 Vector = tuple[float, ...]
+
+
+class Bus(Protocol):
+    """The way out to the topics; returns once every delivery is acknowledged."""
+
+    async def send_all(self, records: Sequence[Outgoing]) -> list[Position]: ...
+
+
+class Tenants(Protocol):
+    """Registered tenants, as far as the registry has been read."""
+
+    def get(self, tenant: str) -> Tenant | None: ...
 
 
 class Embedder(Protocol):
@@ -26,6 +41,12 @@ class Embedder(Protocol):
     async def passages(self, texts: Sequence[str]) -> list[Vector]: ...
 
     async def query(self, text: str) -> Vector: ...
+
+
+class Extractor(Protocol):
+    """A turn to candidates in the user's own words, without vectors. Raises Unavailable when it failed."""
+
+    async def extract(self, turn: Turn, policy: Policy) -> tuple[Candidate, ...]: ...
 
 
 class Index(Protocol):

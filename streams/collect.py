@@ -1,0 +1,291 @@
+"""Collect: the one place that gives turns, commands, deletes and expiries their order (design §5.1, §11.1).
+
+It is the only writer of `sessions` and `fences`. Effects of a micro-batch, in this order, each awaited:
+
+1. window copies go to Redis;
+2. snapshots of what survives, dead letters, then one progress mark a partition go to the bus;
+3. session rows, which hold the guard (last applied offset per source topic), go to the ledger; then comes the ack.
+
+A crash before 3 leaves the rows as they were: the replay folds the same turns into the same state and sends the same
+snapshots again, which later steps know by their ids. A crash after 3 finds the guard and does nothing twice. A delete
+is a barrier: what came before it is finished first, then its fence is durable before anything else (`streams.fence`).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from connectors.codec import decode_row, encode, encode_row, parse_json
+from connectors.kafka.producer import Outgoing
+from connectors.kafka.routing import partition_of_key
+from connectors.kafka.topics import COMMANDS, DELETE, EXPIRE, SNAPSHOTS, TURNS
+from connectors.ledger import Ledger, Row
+from connectors.metrics import TURNS as TURNS_TOTAL
+from streams.batch import Taken
+from streams.deadletter import letter
+from streams.fence import Fencing
+from streams.ports import Bus, Copies, Tenants
+from tables.command import CommandKind, parse_command
+from tables.copies import SessionCopy
+from tables.erasure import parse_erasure
+from tables.errors import BadRecord, InvalidRecord
+from tables.extractive import extract
+from tables.keys import Position, Scope, checked_id, route, row_key, tenant_routes
+from tables.policy import Clock, Tenant
+from tables.session import Session, fold, seen_mark, wished
+from tables.snapshot import Due, Snapshot, SnapshotKind
+from tables.text import tokens
+from tables.turn import FUTURE_GRACE_MS, Turn, parse_time, parse_turn
+from tables.worth import screen
+
+CACHED_SESSIONS = 20_000  # decoded rows of live sessions: decoding costs more than everything else of a small turn
+
+Verify = Callable[[bytes, bytes, Mapping[str, bytes], str], None]
+
+
+@dataclass(slots=True)
+class Work:
+    """What a micro-batch has decided and not yet done."""
+
+    dirty: dict[tuple[int, bytes], tuple[Scope, str, int]] = field(default_factory=dict)
+    snapshots: list[Outgoing] = field(default_factory=list)
+    letters: list[Outgoing] = field(default_factory=list)
+    done: dict[int, dict[str, int]] = field(default_factory=dict)
+    routes: dict[int, bytes] = field(default_factory=dict)
+    clocks: dict[tuple[int, str], int] = field(default_factory=dict)
+
+    def clear(self) -> None:
+        for part in (self.dirty, self.snapshots, self.letters, self.done, self.routes, self.clocks):
+            part.clear()
+
+
+class Collect:
+    """The step. `verify(key, value, headers, tenant)` raises InvalidRecord for an unsigned or wrongly signed record."""
+
+    def __init__(
+        self,
+        *,
+        ledger: Ledger,
+        bus: Bus,
+        copies: Copies,
+        tenants: Tenants,
+        fencing: Fencing,
+        verify: Verify,
+        now: Callable[[], int],
+        partitions: int,
+    ) -> None:
+        self._ledger = ledger
+        self._bus = bus
+        self._copies = copies
+        self._tenants = tenants
+        self._fencing = fencing
+        self._verify = verify
+        self._now = now
+        self._partitions = partitions
+        self._sessions: OrderedDict[tuple[int, bytes], Session] = OrderedDict()
+        self._clocks: dict[tuple[int, str], int] = {}
+        self._positions: dict[tuple[int, str], int] = {}
+
+    def forget(self) -> None:
+        """Drop everything cached: called when partitions come or go."""
+        self._sessions.clear()
+        self._clocks.clear()
+        self._positions.clear()
+        self._fencing.forget()
+
+    async def __call__(self, batch: Sequence[Taken]) -> None:
+        """Do a micro-batch; returns when every effect is durable. Raises Unavailable: repeat the whole batch."""
+        work = Work()
+        try:
+            for record in batch:
+                try:
+                    await self._take(record, work)
+                except InvalidRecord as error:
+                    work.letters.append(letter(record, "collect", error))
+                self._positions[record.partition, record.topic] = record.offset + 1
+                work.done.setdefault(record.partition, {})[record.topic] = record.offset
+                work.routes.setdefault(record.partition, record.key or b"")
+            await self._flush(work)
+        except BaseException:
+            self._sessions.clear()  # rows decided but not written must not be taken for written ones
+            self._clocks.clear()
+            raise
+
+    async def _take(self, record: Taken, work: Work) -> None:
+        data = parse_json(record.value)
+        if record.topic == TURNS:
+            self._take_turns(record, data, work)
+        elif record.topic == COMMANDS:
+            await self._take_command(record, data, work)
+        elif record.topic == DELETE:
+            await self._take_delete(record, data, work)
+        elif record.topic == EXPIRE:
+            self._take_due(record, data, work)
+        else:
+            raise InvalidRecord(BadRecord.UNKNOWN_KIND, "topic")
+
+    def _take_turns(self, record: Taken, data: object, work: Work) -> None:
+        """One turn, or a list of turns of one route: the good ones go on, the dead letter names the bad."""
+        if not isinstance(data, list):
+            self._take_turn(record, data, 0, work)
+            return
+        bad: list[int] = []
+        last: InvalidRecord | None = None
+        for item, turn in enumerate(data):
+            try:
+                self._take_turn(record, turn, item, work)
+            except InvalidRecord as error:
+                bad.append(item)
+                last = error
+        if last is not None:
+            work.letters.append(letter(record, "collect", last, bad))
+
+    def _take_turn(self, record: Taken, data: object, item: int, work: Work) -> None:
+        turn = parse_turn(data, Position(record.topic, record.partition, record.offset, item))
+        tenant = self._checked(record, turn.scope, turn.at)
+        policy = tenant.policy_at(turn.at)
+        self._advance(record.partition, tenant, turn.at, work)
+        if self._fencing.fenced(record.partition, turn):
+            TURNS_TOTAL.labels("fenced", "").inc()
+            return
+        key = row_key(turn.scope.tenant, turn.scope.user, turn.session)
+        session = self._session(record.partition, key)
+        if record.offset < session.offsets.get(record.topic, -1) or seen_mark(turn.key) in session.seen:
+            TURNS_TOTAL.labels("repeated", "").inc()  # below the guard, or the same turn again: its effects are done
+            return
+        session = fold(session, turn, tokens(turn.content), policy)
+        consent = policy.consent_default if turn.consent is None else turn.consent
+        drop = screen(turn, consent)
+        if drop is None:
+            for wish in extract(turn, policy).wishes:
+                session = wished(session, wish)
+            self._pass_on(record, Snapshot(SnapshotKind.TURN, turn.position, turn.scope, turn=turn), work)
+        TURNS_TOTAL.labels("kept" if drop is None else "window", "" if drop is None else drop.value).inc()
+        offsets = {**session.offsets, record.topic: record.offset}
+        self._keep(record.partition, key, replace(session, offsets=offsets))
+        work.dirty[record.partition, key] = (turn.scope, turn.session, policy.session_ttl_ms)
+
+    async def _take_command(self, record: Taken, data: object, work: Work) -> None:
+        command = parse_command(data)
+        tenant = self._signed(record, command.scope, command.at)
+        self._advance(record.partition, tenant, command.at, work)
+        if command.kind is CommandKind.TICK:
+            return
+        position = Position(record.topic, record.partition, record.offset)
+        snapshot = Snapshot(SnapshotKind.COMMAND, position, command.scope, command=command)
+        if command.kind is CommandKind.RESET:
+            await self._barrier(work)
+            erasure = await self._fencing.reset(record, command, self._taken_up_to(record.partition))
+            snapshot = snapshot if erasure is None else erasure
+        self._pass_on(record, snapshot, work)
+
+    async def _take_delete(self, record: Taken, data: object, work: Work) -> None:
+        erasure = parse_erasure(data)
+        tenant = self._signed(record, erasure.scope, erasure.at)
+        self._advance(record.partition, tenant, erasure.at, work)
+        await self._barrier(work)
+        snapshot = await self._fencing.erase(record, erasure, self._taken_up_to(record.partition))
+        self._pass_on(record, snapshot, work)
+
+    async def _barrier(self, work: Work) -> None:
+        """Finish what came before; the rows that come after are read anew."""
+        await self._flush(work)
+        self._sessions.clear()
+
+    def _take_due(self, record: Taken, data: object, work: Work) -> None:
+        if not isinstance(data, Mapping):
+            raise InvalidRecord(BadRecord.WRONG_TYPE, "due")
+        scope = Scope(checked_id(data.get("tenant_id"), "tenant_id"), checked_id(data.get("user_id"), "user_id"))
+        due_at, _ = parse_time(data.get("due_at"), "due_at")
+        self._checked(record, scope, 0)
+        due = Due(scope, checked_id(data.get("id"), "id"), due_at)
+        position = Position(record.topic, record.partition, record.offset)
+        self._pass_on(record, Snapshot(SnapshotKind.DUE, position, scope, due=due), work)
+
+    def _signed(self, record: Taken, scope: Scope, at: int) -> Tenant:
+        """The tenant of a signed record. Raises InvalidRecord: the signature is looked at before anything else."""
+        if self._tenants.get(scope.tenant) is None:
+            raise InvalidRecord(BadRecord.UNKNOWN_TENANT)
+        self._verify(record.key or b"", record.value or b"", record.headers, scope.tenant)
+        return self._checked(record, scope, at)
+
+    def _checked(self, record: Taken, scope: Scope, at: int) -> Tenant:
+        """The tenant, once key, partition and time agree with it. Raises InvalidRecord."""
+        tenant = self._tenants.get(scope.tenant)
+        if tenant is None:
+            raise InvalidRecord(BadRecord.UNKNOWN_TENANT)
+        keys = (route(scope, tenant.shards),) if scope.user else tenant_routes(scope.tenant, tenant.shards)
+        if record.key not in keys or partition_of_key(record.key, self._partitions) != record.partition:
+            raise InvalidRecord(BadRecord.KEY_MISMATCH)
+        if tenant.clock is Clock.WALL and at > self._now() + FUTURE_GRACE_MS:
+            raise InvalidRecord(BadRecord.FUTURE_TIME, "at")
+        return tenant
+
+    def _advance(self, partition: int, tenant: Tenant, at: int, work: Work) -> None:
+        """The clock of an event-time tenant is the greatest `at` seen on its routes."""
+        if tenant.clock is Clock.EVENT and at > self.clock(partition, tenant.id):
+            self._clocks[partition, tenant.id] = at
+            work.clocks[partition, tenant.id] = at
+
+    def clock(self, partition: int, tenant: str) -> int:
+        """The event clock of a tenant as this partition knows it (epoch ms, 0 = none yet)."""
+        held = self._clocks.get((partition, tenant))
+        if held is None:
+            raw = self._ledger.get("fences", partition, clock_key(tenant))
+            held = int(raw[1:]) if raw else 0
+            self._clocks[partition, tenant] = held
+        return held
+
+    def _session(self, partition: int, key: bytes) -> Session:
+        held = self._sessions.get((partition, key))
+        if held is None:
+            raw = self._ledger.get("sessions", partition, key)
+            held = decode_row(Session, raw) if raw else Session()
+        return held
+
+    def _keep(self, partition: int, key: bytes, session: Session) -> None:
+        self._sessions[partition, key] = session
+        self._sessions.move_to_end((partition, key))
+
+    def _taken_up_to(self, partition: int) -> dict[str, int]:
+        """Per source topic the first offset of this partition that is not yet taken."""
+        return {topic: offset for (part, topic), offset in self._positions.items() if part == partition}
+
+    def _pass_on(self, record: Taken, snapshot: Snapshot, work: Work) -> None:
+        work.snapshots.append(Outgoing(SNAPSHOTS, record.key or b"", encode(snapshot), (), record.partition))
+
+    async def _flush(self, work: Work) -> None:
+        """Do everything decided so far, in the order of the module's promise, and empty `work`."""
+        await self._copies.mirror_sessions(list(self._session_copies(work)))
+        marks = [
+            Outgoing(SNAPSHOTS, work.routes[partition], encode(_progress(partition, done)), (), partition)
+            for partition, done in work.done.items()
+        ]
+        sent = [*work.snapshots, *work.letters, *marks]
+        if sent:
+            await self._bus.send_all(sent)
+        rows = [Row("sessions", p, key, encode_row(self._sessions[p, key])) for p, key in work.dirty]
+        rows += [Row("fences", p, clock_key(tenant), b"\x01%d" % at) for (p, tenant), at in work.clocks.items()]
+        await self._ledger.write(rows)
+        for (_, tenant), at in work.clocks.items():
+            await self._copies.put_clock(tenant, at)
+        work.clear()
+        while len(self._sessions) > CACHED_SESSIONS:
+            self._sessions.popitem(last=False)
+
+    def _session_copies(self, work: Work) -> Iterator[SessionCopy]:
+        for (partition, key), (scope, session, ttl_ms) in work.dirty.items():
+            row = self._sessions[partition, key]
+            yield SessionCopy(scope, session, replace(row, seen=(), offsets={}), ttl_ms)
+
+
+def clock_key(tenant: str) -> bytes:
+    """Key of a tenant's clock in `fences`: no tenant id is empty, so it meets no fence row."""
+    return row_key("", "clock", tenant)
+
+
+def _progress(partition: int, done: dict[str, int]) -> Snapshot:
+    position = Position(SNAPSHOTS, partition, -1)
+    return Snapshot(SnapshotKind.PROGRESS, position, Scope("", ""), done=dict(done))

@@ -1,0 +1,76 @@
+"""Extract: survivors of collect become candidates with vectors; everything else passes on unchanged, in order (§5.2).
+
+Stateless: a crash anywhere replays into the same candidates under the same ids. An extractor that fails is not one that
+found nothing: `Unavailable` repeats the batch, a record that can never be read is dead-lettered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from connectors.codec import decode, encode
+from connectors.kafka.producer import Outgoing
+from connectors.kafka.topics import CANDIDATES
+from streams.batch import Taken
+from streams.deadletter import letter
+from streams.ports import Bus, Embedder, Extractor, Tenants
+from tables.candidate import Candidate
+from tables.errors import BadRecord, InvalidRecord
+from tables.snapshot import Snapshot, SnapshotKind
+
+
+class Extract:
+    """The step."""
+
+    def __init__(self, *, bus: Bus, tenants: Tenants, extractor: Extractor, embedder: Embedder) -> None:
+        self._bus = bus
+        self._tenants = tenants
+        self._extractor = extractor
+        self._embedder = embedder
+
+    async def __call__(self, batch: Sequence[Taken]) -> None:
+        """Do a micro-batch; returns when every candidate is on the bus. Raises Unavailable."""
+        letters: list[Outgoing] = []
+        taken: list[tuple[Taken, Snapshot]] = []
+        for record in batch:
+            try:
+                taken.append((record, decode(Snapshot, record.value)))
+            except InvalidRecord as error:
+                letters.append(letter(record, "extract", error))
+        found = await self._candidates([s for _, s in taken if s.kind is SnapshotKind.TURN])
+        out = [
+            Outgoing(CANDIDATES, record.key or b"", encode(passed), (), record.partition)
+            for record, snapshot in taken
+            if (passed := found(snapshot)) is not None
+        ]
+        if out or letters:
+            await self._bus.send_all([*out, *letters])
+
+    async def _candidates(self, turns: Sequence[Snapshot]) -> _Found:
+        candidates: dict[str, tuple[Candidate, ...]] = {}
+        for snapshot in turns:
+            turn = snapshot.turn
+            tenant = self._tenants.get(snapshot.scope.tenant)
+            if turn is None or tenant is None:
+                raise InvalidRecord(BadRecord.UNKNOWN_TENANT)
+            candidates[turn.key] = await self._extractor.extract(turn, tenant.policy_at(turn.at))
+        flat = [c for some in candidates.values() for c in some]
+        vectors = dict(zip([c.id for c in flat], await self._embedded([c.content for c in flat]), strict=True))
+        return _Found({key: tuple(replace(c, vector=vectors[c.id]) for c in some) for key, some in candidates.items()})
+
+    async def _embedded(self, texts: list[str]) -> list[tuple[float, ...]]:
+        return await self._embedder.passages(texts) if texts else []
+
+
+class _Found:
+    """Snapshot → what travels on: a turn without a candidate ends here, a turn with some drops its own words."""
+
+    def __init__(self, candidates: dict[str, tuple[Candidate, ...]]) -> None:
+        self._candidates = candidates
+
+    def __call__(self, snapshot: Snapshot) -> Snapshot | None:
+        if snapshot.kind is not SnapshotKind.TURN or snapshot.turn is None:
+            return snapshot
+        candidates = self._candidates[snapshot.turn.key]
+        return replace(snapshot, turn=None, candidates=candidates) if candidates else None

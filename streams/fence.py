@@ -1,0 +1,209 @@
+"""Fences: what a delete makes unreadable at once, in every road through the past, and the windows that it cleans.
+
+Order of an erasure's effects here, each awaited: fence row → unreadable marks in Redis → session rows → Redis windows →
+back-queries. A crash after any of them: the replay finds the fence by its request id, keeps its time and positions,
+and does the rest again. The snapshot that travels on to `admit` carries the fence and the evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from connectors.codec import decode_held, decode_row, encode_row
+from connectors.ledger import Ledger, Row
+from streams.batch import Taken
+from streams.ports import Copies
+from tables.command import Command
+from tables.copies import SessionCopy
+from tables.erase import fenced
+from tables.erasure import Erasure, Fence, Mark, Reach, Selector
+from tables.keys import Position, Scope, key_parts, row_key
+from tables.memory import Memory
+from tables.receipt import CopyEvidence, Physical, Query
+from tables.session import Session, WindowTurn, Wish, without
+from tables.snapshot import Snapshot, SnapshotKind
+from tables.text import normalised
+from tables.turn import Turn
+
+REPEATED_CHARS_MIN = 2  # a value of one character stands in every other sentence: it is no sign of a repeat
+CACHED_FENCES = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Fences:
+    """The row of `fences`: one of a user, or of a whole tenant (user "")."""
+
+    fences: tuple[Fence, ...] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, slots=True)
+class _Gone:
+    """Which window turns and wishes fall to a fence. `keys` and `said`: turns behind erased memories, and their values."""
+
+    fence: Fence
+    keys: frozenset[str] = frozenset()
+    said: tuple[str, ...] = ()
+
+    def turn(self, turn: WindowTurn) -> bool:
+        selector = self.fence.selector
+        match selector.reach:
+            case Reach.USER | Reach.TENANT | Reach.SESSION:
+                return self.fence.holds(turn.at, None)
+            case Reach.SOURCE:
+                return turn.id in selector.values or turn.key in selector.values
+            case Reach.TASK:
+                return turn.task in selector.values and self.fence.holds(turn.at, None)
+            case Reach.MEMORY | Reach.KIND:
+                return turn.key in self.keys or any(value in normalised(turn.content) for value in self.said)
+
+    def wish(self, wish: Wish) -> bool:
+        whole = self.fence.selector.reach in (Reach.USER, Reach.TENANT, Reach.SESSION)
+        return wish.turn in self.keys or (whole and self.fence.holds(wish.at, None))
+
+
+class Fencing:
+    """Writes and reads `fences`, and cleans `sessions`, for collect alone."""
+
+    def __init__(self, *, ledger: Ledger, copies: Copies, now: Callable[[], int]) -> None:
+        self._ledger = ledger
+        self._copies = copies
+        self._now = now
+        self._cache: dict[tuple[int, Scope], tuple[Fence, ...]] = {}
+
+    def forget(self) -> None:
+        self._cache.clear()
+
+    def fenced(self, partition: int, turn: Turn) -> bool:
+        """Whether a fence of the user or of the tenant covers `turn`."""
+        fences = self.of(partition, turn.scope)
+        return bool(fences) and fenced(
+            fences,
+            turn_id=turn.id,
+            session=turn.session,
+            task=turn.task,
+            kind="",
+            memory_id="",
+            at=turn.at,
+            position=turn.position,
+        )
+
+    def of(self, partition: int, scope: Scope) -> tuple[Fence, ...]:
+        """Every fence that speaks of this user: the user's own and the tenant's."""
+        return self._row(partition, scope) + self._row(partition, Scope(scope.tenant, ""))
+
+    def _row(self, partition: int, scope: Scope) -> tuple[Fence, ...]:
+        held = self._cache.get((partition, scope))
+        if held is None:
+            raw = self._ledger.get("fences", partition, row_key(*scope))
+            held = decode_row(Fences, raw).fences if raw else ()
+            if len(self._cache) >= CACHED_FENCES:
+                self._cache.clear()
+            self._cache[partition, scope] = held
+        return held
+
+    async def erase(self, record: Taken, erasure: Erasure, taken: dict[str, int]) -> Snapshot:
+        """Fence what `erasure` selects and clean the windows; the snapshot for `admit`.
+
+        `taken`: per source topic the first offset of this partition that is not yet taken.
+        """
+        partition = record.partition
+        fence = await self._set(partition, erasure, taken)
+        await self._copies.put_marks(erasure.scope, self.marks(fence))
+        evidence = await self._clean(partition, erasure.scope, fence)
+        position = Position(record.topic, partition, record.offset)
+        return Snapshot(
+            SnapshotKind.ERASURE, position, erasure.scope, erasure=erasure, fence=fence, evidence=(evidence,)
+        )
+
+    async def reset(self, record: Taken, command: Command, taken: dict[str, int]) -> Snapshot | None:
+        """A new conversation: `context` clears this session, `history` every session, `all` erases the user.
+
+        Returns the erasure's snapshot for `all`, else None.
+        """
+        if command.reach == "all":
+            whole = Selector(Reach.USER)
+            erasure = Erasure(command.request_id, command.scope, whole, "reset", command.actor, command.at)
+            return await self.erase(record, erasure, taken)
+        fence = Fence(Selector(Reach.USER), command.at, command.request_id)
+        only = (command.session,) if command.reach == "context" else ()
+        await self._rewrite(record.partition, command.scope, only, _Gone(fence))
+        return None
+
+    def marks(self, fence: Fence) -> list[Mark]:
+        """What readers must hide of `fence`."""
+        values = fence.selector.values or ("",)
+        reach, before = fence.selector.reach, fence.selector.before
+        return [Mark(reach, value, fence.at, before, self._now(), confirmed=True) for value in values]
+
+    async def _set(self, partition: int, erasure: Erasure, taken: dict[str, int]) -> Fence:
+        held = self._row(partition, erasure.scope)
+        for fence in held:
+            if fence.request_id == erasure.request_id:
+                return fence
+        fence = Fence(erasure.selector, erasure.at, erasure.request_id, taken)
+        row = Fences((*held, fence))
+        await self._ledger.write([Row("fences", partition, row_key(*erasure.scope), encode_row(row))])
+        self._cache[partition, erasure.scope] = row.fences
+        return fence
+
+    async def _clean(self, partition: int, scope: Scope, fence: Fence) -> CopyEvidence:
+        gone = self._gone(partition, scope, fence)
+        only = fence.selector.values if fence.selector.reach is Reach.SESSION else ()
+        before, sessions = await self._rewrite(partition, scope, only, gone)
+        left = sum(gone.turn(turn) for _, session in self._rows(partition, scope, only) for turn in session.window)
+        emptied = [name for owner, name, row in sessions if row is None and owner == scope]
+        queries = (Query("row", left), *await self._copies.residue(scope, (), emptied))
+        after = sum(query.found for query in queries)
+        return CopyEvidence("windows", before, after, queries, Physical.ERASED)
+
+    async def _rewrite(
+        self, partition: int, scope: Scope, only: tuple[str, ...], gone: _Gone
+    ) -> tuple[int, list[tuple[Scope, str, Session | None]]]:
+        """Take what is `gone` out of the session rows, then of their copies; how many turns, and the rows changed."""
+        changed: list[tuple[Scope, str, Session | None]] = []
+        rows: list[Row] = []
+        count = 0
+        for key, session in self._rows(partition, scope, only):
+            kept = without(session, gone.turn, gone.wish)
+            if kept is session:
+                continue
+            tenant, user, name = key_parts(key)
+            count += len(session.window) - len(kept.window)
+            rows.append(Row("sessions", partition, key, encode_row(kept)))
+            changed.append((Scope(tenant, user), name, kept if kept.window or kept.wishes else None))
+        await self._ledger.write(rows)
+        bare = [(s, n, None if r is None else replace(r, seen=(), offsets={})) for s, n, r in changed]
+        await self._copies.mirror_sessions([SessionCopy(s, n, r, 0) for s, n, r in bare])
+        return count, changed
+
+    def _rows(self, partition: int, scope: Scope, only: tuple[str, ...]) -> Iterator[tuple[bytes, Session]]:
+        owner = scope if scope.user else (scope.tenant,)
+        if not only:
+            for key, raw in self._ledger.scan("sessions", partition, row_key(*owner)):
+                yield key, decode_row(Session, raw)
+        for name in only:
+            key = row_key(*owner, name)
+            row = self._ledger.get("sessions", partition, key)
+            if row is not None:
+                yield key, decode_row(Session, row)
+
+    def _gone(self, partition: int, scope: Scope, fence: Fence) -> _Gone:
+        """What of the windows falls to `fence` (design §11.7, FORMAT rule 12)."""
+        reach, values = fence.selector.reach, frozenset(fence.selector.values)
+        if reach not in (Reach.MEMORY, Reach.KIND):
+            return _Gone(fence)
+        targets = [m for m in self._memories(partition, scope) if _named(m, reach, values)]
+        keys = frozenset(source.turn for memory in targets for source in memory.sources)
+        said = tuple(normalised(m.value) for m in targets if len(m.value) >= REPEATED_CHARS_MIN)
+        return _Gone(fence, keys, said)
+
+    def _memories(self, partition: int, scope: Scope) -> Iterator[Memory]:
+        for _, raw in self._ledger.scan("memories", partition, row_key(*scope)):
+            yield decode_held(raw)[0]
+
+
+def _named(memory: Memory, reach: Reach, values: frozenset[str]) -> bool:
+    if reach is Reach.MEMORY:
+        return memory.id in values or memory.superseded_by in values or memory.supersedes in values
+    return memory.kind.value in values or memory.sensitivity.value in values
