@@ -163,7 +163,7 @@ class Environment:
     def install(self, lock: str, *, with_uv: bool) -> None:
         """Makes the packages those of the lock file, each with the hash it was locked with.
 
-        When uv fails for another reason than a missing wheel, pip tries: its index may be set in a file uv does not read.
+        When uv fails for another reason than a missing wheel, pip tries: its index may be set where uv does not look.
         """
         try:
             if not with_uv:
@@ -235,7 +235,7 @@ def missing_wheel_message(package: str) -> str:
     return (
         f"{package} has no wheel for this machine ({platform.system()} {platform.machine()}, {python}).\n"
         "Everything has one for CPython 3.11 to 3.14 on Linux x86_64 (glibc 2.28 or newer) and on macOS 14 or newer\n"
-        "with Apple silicon. Install such a Python and run PYTHON=python3.13 deploy/bootstrap, or install a C compiler\n"
+        "with Apple silicon. Install such a Python (PYTHON=python3.13 deploy/bootstrap), or install a C compiler\n"
         "and Python's headers (Debian, Ubuntu: apt-get install build-essential python3-dev) and let it be built:\n"
         "    TWINSLUICE_BUILD=1 deploy/bootstrap"
     )
