@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+LINES_SHOWN = 15
+
 
 class LocalError(Exception):
     """Anything that keeps the local engine from running; the message is for the person at the terminal."""
@@ -73,7 +75,9 @@ class PartFailed(LocalError):
     """A part ended, or was not ready in time; the message ends with the last lines of its log."""
 
     def __init__(self, name: str, what: str, log: Path) -> None:
-        super().__init__(f"{name} {what}\n{_last_lines(log)}\nIts whole log: {log}")
+        said = last_lines(log, LINES_SHOWN) or "(it said nothing)"
+        quoted = "\n".join(f"    | {line}" for line in said.splitlines())
+        super().__init__(f"{name} {what}\n{quoted}\nIts whole log: {log}")
         self.name = name
 
 
@@ -81,12 +85,12 @@ class Interrupted(LocalError):
     """The start was called off, because another part failed or the caller said so."""
 
 
-def _last_lines(log: Path, count: int = 15) -> str:
+def last_lines(log: Path, count: int) -> str:
+    """The end of a log; empty when it is empty or absent."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - 8192))
             text = file.read().decode(errors="replace")
     except OSError:
-        text = ""
-    lines = text.splitlines()[-count:]
-    return "\n".join(f"    | {line}" for line in lines) or "    | (it said nothing)"
+        return ""
+    return "\n".join(text.splitlines()[-count:])

@@ -34,9 +34,15 @@ class Port:
         part's own bind there is a moment in which that can still happen; the part then fails and its log says so.
         """
         holder = self._holder or _listen(self.number, self.purpose)
-        holder.close()
         self._holder = None
+        holder.close()
         return self.number
+
+    def drop(self) -> None:
+        """Lets go of the port for good."""
+        if self._holder is not None:
+            self._holder.close()
+            self._holder = None
 
 
 def free_port(purpose: str, choose: Callable[[int, int], int] = random.randint) -> Port:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deploy.local.errors import Interrupted, PartFailed
+from deploy.local.errors import Interrupted, PartFailed, last_lines
 
 POLL_SECONDS = 0.05
 KILL_SECONDS = 5.0  # a killed process is gone at once, unless the system is stuck in its disk
@@ -26,7 +26,7 @@ class Command:
     environment: Mapping[str, str] = field(default_factory=dict)
     stop_seconds: float = 10.0
     after: Callable[[int], None] | None = None
-    """Called once with the exit code when the process has been stopped in an orderly way."""
+    """Called with the exit code when the process was ready and has been stopped in an orderly way."""
 
 
 class Part:
@@ -37,7 +37,9 @@ class Part:
         self.command = command
         self.name = command.name
         self.log = log
+        self._was_ready = False
         with log.open("ab") as output:
+            self._log_start = output.tell()
             self._process = subprocess.Popen(
                 command.argv,
                 stdin=subprocess.DEVNULL,
@@ -62,7 +64,16 @@ class Part:
         """Returns when `ready` says so; `ready` may raise OSError for "not yet".
 
         PartFailed, with the last lines of the log, when the process ends or the time is up; Interrupted when cancelled.
+        With either, the process is gone.
         """
+        try:
+            self._wait_ready(ready, seconds, cancelled)
+        except BaseException:
+            self.stop()
+            raise
+        self._was_ready = True
+
+    def _wait_ready(self, ready: Callable[[], bool], seconds: float, cancelled: threading.Event) -> None:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if not self.lives:
@@ -74,16 +85,26 @@ class Part:
                 raise Interrupted(f"the start of {self.name} was called off")
         raise PartFailed(self.name, f"did not answer within {seconds:.0f} seconds.", self.log)
 
-    def wait_end(self, seconds: float, cancelled: threading.Event) -> None:
-        """Returns when the process has ended well; PartFailed or Interrupted otherwise."""
+    def wait_end(self, seconds: float, cancelled: threading.Event, say: Callable[[str], None]) -> None:
+        """Returns when the process has ended well; PartFailed or Interrupted otherwise. Passes on its last lines."""
         deadline = time.monotonic() + seconds
+        said = ""
         while self.lives:
+            if (line := last_lines(self.log, 1)) != said:
+                said = line
+                say(line)
             if time.monotonic() > deadline:
                 raise PartFailed(self.name, f"was not done within {seconds:.0f} seconds.", self.log)
             if cancelled.wait(POLL_SECONDS):
                 raise Interrupted(f"{self.name} was called off")
         if self._process.returncode != 0:
             raise PartFailed(self.name, f"ended with exit code {self._process.returncode}.", self.log)
+
+    def said(self, text: bytes) -> bool:
+        """Whether the process has printed this text since it was started."""
+        with self.log.open("rb") as log:
+            log.seek(self._log_start)
+            return text in log.read()
 
     def send(self, number: signal.Signals) -> None:
         """Sends a signal; for SIGKILL returns when the process is gone."""
@@ -100,6 +121,6 @@ class Part:
             except subprocess.TimeoutExpired:
                 self.send(signal.SIGKILL)
             else:
-                if self.command.after is not None:
+                if self.command.after is not None and self._was_ready:
                     self.command.after(code)
         self._process.wait(KILL_SECONDS)

@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from io import TextIOWrapper
 from pathlib import Path
@@ -97,11 +97,14 @@ class Run:
             self.state.write(self.folder)
         return part
 
-    def do(self, command: Command, seconds: float) -> None:
-        """Runs a process to its end; PartFailed when it fails or takes too long, and then it is gone."""
+    def do(self, command: Command, seconds: float, say: Callable[[str], None] = lambda _: None) -> None:
+        """Runs a process to its end; PartFailed when it fails or takes too long, and then it is gone.
+
+        `say` is told each new last line of what the process prints.
+        """
         part = self.start(command)
         try:
-            part.wait_end(seconds, self.cancelled)
+            part.wait_end(seconds, self.cancelled, say)
         finally:
             part.stop()
             with self._guard:
@@ -129,7 +132,7 @@ class Run:
 
     def _start_watchdog(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [sys.executable, "-m", "deploy.local.watchdog", self.state.run, str(os.getpid())],
+            python("deploy.local.watchdog", self.state.run, str(os.getpid())),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -138,6 +141,11 @@ class Run:
             env={name: value for name, value in os.environ.items() if name != leftovers.RUN_TAG},
             start_new_session=True,
         )
+
+
+def python(module: str, *arguments: str) -> tuple[str, ...]:
+    """The command that runs a module of this tree in this environment."""
+    return (sys.executable, "-m", module, *arguments)
 
 
 def take_lock(folder: Path) -> TextIOWrapper:

@@ -1,0 +1,165 @@
+"""Apache Kafka on one machine: a single KRaft node on loopback."""
+
+from __future__ import annotations
+
+import base64
+import os
+import secrets
+import shutil
+import socket
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+from deploy.local import jars
+from deploy.local.class_archive import ClassArchive
+from deploy.local.errors import JarsUnavailable, PartFailed
+from deploy.local.java import Java, find_java
+from deploy.local.ports import HOST, Port
+from deploy.local.process import Command, Part
+from deploy.local.run import Run, python
+
+READY_SECONDS = 60.0
+FORMAT_SECONDS = 60.0
+FETCH_SECONDS = 600.0
+STOP_SECONDS = 20.0  # the first stop on a machine also writes the class archive
+# Heap and collector must be the same in every call, or the class archive of one does not fit the other.
+JAVA_OPTIONS = (
+    "-Xms64m",
+    "-Xmx384m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Djava.awt.headless=true",
+)
+_HERE = Path(__file__).resolve().parent
+
+
+class KafkaServer:
+    """The broker: its jars, its formatted folder, its process."""
+
+    name = "kafka"
+
+    def __init__(self, folder: Path, client_port: Port, control_port: Port, partitions: int) -> None:
+        self._folder = folder
+        self._data = folder / "data"
+        self._client_port = client_port
+        self._control_port = control_port
+        self._partitions = partitions
+        self._java: Java | None = None
+
+    def start(self, run: Run, say: Callable[[str], None]) -> Part:
+        """Returns when the broker has answered a metadata request."""
+        java = self._java = self._java or find_java()
+        archive = ClassArchive(jars.cache_folder(), java)
+        classes = self._provide_jars(run, say)
+        archive.make_base(JAVA_OPTIONS)
+        if not (self._data / "meta.properties").exists():
+            say("formatting its storage")
+            self._format(run, self._java_command(java, classes, archive.use()))
+        say(f"starting on {java}")
+        command = Command(
+            self.name,
+            (
+                *self._java_command(java, classes, archive.use() + archive.record()),
+                "kafka.Kafka",
+                str(self._configure(self._data, self._client_port.give(), self._control_port.give())),
+            ),
+            stop_seconds=STOP_SECONDS,
+            after=archive.keep,
+        )
+        part = run.start(command)
+        part.wait_ready(lambda: has_metadata(self._client_port.number), READY_SECONDS, run.cancelled)
+        return part
+
+    def _provide_jars(self, run: Run, say: Callable[[str], None]) -> Path:
+        folder = jars.jars_folder()
+        if not jars.are_there(folder):
+            say("fetching its jars (43 MB, once)")
+            try:
+                run.do(Command("kafka-jars", python("deploy.local.jars", str(folder))), FETCH_SECONDS, say)
+            except PartFailed as failure:
+                raise JarsUnavailable(f"Kafka's jars are not to be had. {failure}") from failure
+        return folder
+
+    def _java_command(self, java: Java, classes: Path, sharing: tuple[str, ...]) -> tuple[str, ...]:
+        # In a fixed order and each by name: a class archive fits only the class path it was made with.
+        class_path = os.pathsep.join(str(classes / name) for name in sorted(jars.expected()))
+        logging = f"-Dlog4j2.configurationFile={_HERE / 'log4j2.properties'}"
+        return (str(java.path), *JAVA_OPTIONS, *sharing, logging, "-cp", class_path)
+
+    def _format(self, run: Run, java_command: tuple[str, ...]) -> None:
+        """Formats beside and renames, so that a folder with meta.properties is always a whole one."""
+        new = self._folder / "data.new"
+        shutil.rmtree(new, ignore_errors=True)
+        shutil.rmtree(self._data, ignore_errors=True)
+        cluster = base64.urlsafe_b64encode(b"tw" + secrets.token_bytes(14)).decode().rstrip("=")
+        self._folder.mkdir(parents=True, exist_ok=True)
+        configuration = str(self._configure(new, self._client_port.number, self._control_port.number))
+        tool = ("kafka.tools.StorageTool", "format", "-t", cluster, "-c", configuration)
+        run.do(Command("kafka-format", (*java_command, *tool)), FORMAT_SECONDS)
+        new.rename(self._data)
+
+    def _configure(self, data: Path, client_port: int, control_port: int) -> Path:
+        path = self._folder / "server.properties"
+        settings = configuration(data, client_port, control_port, self._partitions)
+        path.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+        return path
+
+
+def configuration(data: Path, client_port: int, control_port: int, partitions: int) -> dict[str, str]:
+    """The broker's settings: small, strict as a production cluster where that can be seen, and quick to start."""
+    return {
+        "process.roles": "broker,controller",
+        "node.id": "1",
+        "controller.quorum.voters": f"1@{HOST}:{control_port}",
+        "listeners": f"PLAINTEXT://{HOST}:{client_port},CONTROLLER://{HOST}:{control_port}",
+        "advertised.listeners": f"PLAINTEXT://{HOST}:{client_port}",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        "controller.listener.names": "CONTROLLER",
+        "inter.broker.listener.name": "PLAINTEXT",
+        "log.dirs": str(data),
+        # What producers and consumers meet.
+        "auto.create.topics.enable": "false",
+        "num.partitions": str(partitions),
+        "message.max.bytes": str(9 * 1024**2),  # a record of 8 MiB and its envelope
+        "group.initial.rebalance.delay.ms": "0",
+        "group.min.session.timeout.ms": "6000",
+        # A killed broker may come back only when its session is over; the default would be a wait of 9 s.
+        "broker.session.timeout.ms": "3000",
+        "broker.heartbeat.interval.ms": "500",
+        # One node holds the only copy of everything.
+        "default.replication.factor": "1",
+        "offsets.topic.replication.factor": "1",
+        "offsets.topic.num.partitions": "1",
+        "transaction.state.log.replication.factor": "1",
+        "transaction.state.log.min.isr": "1",
+        "transaction.state.log.num.partitions": "1",
+        "share.coordinator.state.topic.replication.factor": "1",
+        "share.coordinator.state.topic.min.isr": "1",
+        "share.coordinator.state.topic.num.partitions": "1",
+        # Small: the cleaner's buffer alone would take a third of the heap.
+        "num.network.threads": "2",
+        "num.io.threads": "2",
+        "background.threads": "2",
+        "log.cleaner.dedupe.buffer.size": str(4 * 1024**2),
+        "log.index.size.max.bytes": str(1024**2),
+    }
+
+
+def has_metadata(port: int) -> bool:
+    """Whether the broker names itself as a live broker; OSError while it does not answer.
+
+    An open port is not enough: it opens before the broker has joined its own cluster.
+    """
+    metadata_key, version, correlation, client, all_topics = 3, 1, 1, b"twinsluice", -1
+    request = struct.pack(">hhih", metadata_key, version, correlation, len(client)) + client
+    request += struct.pack(">i", all_topics)
+    with socket.create_connection((HOST, port), timeout=1) as connection:
+        connection.settimeout(5)
+        connection.sendall(struct.pack(">i", len(request)) + request)
+        with connection.makefile("rb") as answer:
+            head = answer.read(12)  # length, correlation, count of brokers
+    if len(head) < 12:
+        return False
+    brokers: int = struct.unpack(">iii", head)[2]
+    return brokers > 0
