@@ -41,25 +41,40 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """An outbox entry: the effects decided at `offset` (candidates topic) and not yet known to be acked (§11.4)."""
+    """An outbox entry: the effects decided at `offset` (candidates topic) and not yet known to be acked (§11.4).
+
+    `dropped`: ids of question rows that an erasure takes away.
+    """
 
     offset: int
     changes: tuple[Change, ...] = ()
     questions: tuple[Question, ...] = ()
     outcome: Outcome | None = None
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """One consent command: `of_kind` as in `Book.consent`, in force from `at` on."""
+
+    of_kind: str
+    allow: bool
+    at: int
 
 
 @dataclass(frozen=True, slots=True)
 class Book:
     """One user's index. `offset` is the guard: the last applied offset of the candidates topic, -1 = none.
 
-    `rejected` holds conclusions the user refused (never asked again at once); `outcomes` those of the last 24 h.
-    `consent`: "" = everything, else a memory type or a sensitivity class → allowed?
+    `rejected` holds the questions the user refused (never asked again at once); `outcomes` those of the last 24 h.
+    `consent`: "" = everything, else a memory type or a sensitivity class → allowed? It is what the newest of `grants`
+    (by time) left in force; older ones are kept to judge late turns.
     """
 
     entries: dict[str, Entry] = field(default_factory=dict)
     profile_version: int = 0
     consent: dict[str, bool] = field(default_factory=dict)
+    grants: tuple[Grant, ...] = ()
     rejected: tuple[str, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     outbox: tuple[Pending, ...] = ()
