@@ -24,7 +24,8 @@ class MilvusConfig:
     health_timeout_seconds  a probe that waits longer tells nothing in time
     threads                 calls at once; the client is synchronous
     rows_per_upsert         one gRPC message stays far below the server's 64 MB with bodies of 64 KB
-    ids_per_call            an `in` list beyond this makes filters slow to parse
+    ids_per_call            of one delete: a call that fails is repeated whole
+    ids_per_query           of one `in` list when reading: fewer scans, while the filter stays below 64 KB
     page_rows               rows of one page of a full read, bodies included
     page_ids                the same for pages without bodies
     """
@@ -37,12 +38,20 @@ class MilvusConfig:
     threads: int = 8
     rows_per_upsert: int = 100
     ids_per_call: int = 200
+    ids_per_query: int = 1000
     page_rows: int = 500
     page_ids: int = 2000
 
     def __post_init__(self) -> None:
         if not self.uri.startswith(SCHEMES):
             raise Misconfigured("the Milvus uri must begin with http://, https://, tcp:// or unix:")
-        limits = (self.threads, self.rows_per_upsert, self.ids_per_call, self.page_rows, self.page_ids)
+        limits = (
+            self.threads,
+            self.rows_per_upsert,
+            self.ids_per_call,
+            self.ids_per_query,
+            self.page_rows,
+            self.page_ids,
+        )
         if min(limits) < 1 or self.ids_per_call > 200:
             raise Misconfigured("the Milvus limits must be 1 or more, and ids_per_call 200 at most")

@@ -23,6 +23,7 @@ from tables.errors import Misconfigured
 
 T = TypeVar("T")
 Row = dict[str, Any]
+Span = tuple[int, int]
 
 AWAY: Final = (MilvusException, grpc.RpcError)
 NOT_LOADED: Final = 101
@@ -146,19 +147,20 @@ class Engine:
         )
         return [list(hits) for hits in found]
 
-    def plan(self, expression: str, partition: str | None, page: int) -> list[tuple[int, int]]:
-        """Ranges of ids that together hold every row, each expected to fit a page.
+    def first(
+        self, expression: str, fields: Sequence[str], partition: str | None, page: int
+    ) -> tuple[list[Row], list[Span]]:
+        """All rows when one page holds them, else none and the ranges of ids to ask `page` for, one after the other.
 
-        The engine's own iterator describes the collection without a deadline, and plain limits promise no order.
+        The client's own iterator describes the collection without a deadline, and plain limits promise no order.
         """
-        rows = self.count(expression, partition)
-        pieces = max(1, -(-rows // max(1, int(page * FILL)))) if rows > page else 1
-        edges = [RANGE_END * n // pieces for n in range(pieces + 1)]
-        return list(pairwise(edges))
+        rows = self.query(expression, fields, partition, page + 1)
+        if len(rows) <= page:
+            return rows, []
+        pieces = max(2, -(-self.count(expression, partition) // max(1, int(page * FILL))))
+        return [], list(pairwise(RANGE_END * n // pieces for n in range(pieces + 1)))
 
-    def page(
-        self, expression: str, fields: Sequence[str], partition: str | None, span: tuple[int, int], page: int
-    ) -> list[Row]:
+    def page(self, expression: str, fields: Sequence[str], partition: str | None, span: Span, page: int) -> list[Row]:
         """All rows of a range. One that is fuller than a page is halved."""
         low, high = span
         rows = self.query(f"{expression} and {in_range(low, high)}", fields, partition, page + 1)

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from connectors.milvus import filters
 from connectors.milvus.config import MilvusConfig
-from connectors.milvus.engine import AWAY, Engine
+from connectors.milvus.engine import AWAY, Engine, Row
 from connectors.milvus.placement import is_dedicated, partition_of
 from connectors.milvus.residue import BackQueries
 from connectors.milvus.rows import CLEAR_FIELDS, READ_FIELDS, Scanned, checked_vector, memory_of, row_of
@@ -86,10 +86,8 @@ class MilvusIndex:
         partition = _partition_for(tenant, scope)
         expression = filters.of_owner(scope)
         page = self._config.page_rows
-        spans = await self._run(self._engine.plan, expression, partition, page)
         memories: list[Memory] = []
-        for span in spans:
-            rows = await self._run(self._engine.page, expression, READ_FIELDS, partition, span, page)
+        async for rows in self._pages(expression, READ_FIELDS, partition, page):
             memories += [memory for row in rows if (memory := memory_of(row, scope)) is not None]
         return sorted(memories, key=lambda memory: memory.id)
 
@@ -120,8 +118,7 @@ class MilvusIndex:
         partition = partition_of(tenant)
         expression = filters.of_tenant(tenant.id)
         page = self._config.page_ids
-        for span in await self._run(self._engine.plan, expression, partition, page):
-            rows = await self._run(self._engine.page, expression, SCAN_FIELDS, partition, span, page)
+        async for rows in self._pages(expression, SCAN_FIELDS, partition, page):
             for row in sorted(rows, key=lambda row: str(row["memory_id"])):
                 yield Scanned(str(row["memory_id"]), str(row["owner"]), str(row["status"]), int(row["version"]))
 
@@ -144,6 +141,14 @@ class MilvusIndex:
             await self._run(self._engine.delete, partition, ids)
         if await self.count(tenant, Scope(tenant.id, "")):
             raise Unavailable("milvus")  # rows keep coming: the fence is not yet held everywhere
+
+    async def _pages(
+        self, expression: str, fields: Sequence[str], partition: str, page: int
+    ) -> AsyncIterator[list[Row]]:
+        rows, spans = await self._run(self._engine.first, expression, fields, partition, page)
+        yield rows
+        for span in spans:
+            yield await self._run(self._engine.page, expression, fields, partition, span, page)
 
     def _delete_own(self, tenant: str, partition: str, ids: list[str]) -> None:
         expression = f"{filters.ids_in(ids)} and {filters.of_tenant(tenant)}"

@@ -30,13 +30,13 @@ class BackQueries:
     def of_ids(self, memory_ids: Sequence[str], probes: Sequence[Sequence[float]]) -> tuple[Query, ...]:
         """How many of `memory_ids` each road still finds; ids of other scopes are never counted."""
         ids = known_ids(memory_ids)
-        size = self._config.ids_per_call
+        size = self._config.ids_per_query
         parts = [ids[start : start + size] for start in range(0, len(ids), size)]
         return (
             Query("by_id", sum(self._rows(part, self._partition) for part in parts)),
             Query("by_id_anywhere", sum(self._rows(part, None) for part in parts)),
             Query("by_scope", len(set(ids) & self._all_ids(self._partition))),
-            Query("count", sum(self._engine.count(f"{ids_in(part)} and {self._own}", None) for part in parts)),
+            Query("count", sum(self._count(part) for part in parts)),
             Query("own_vector", len(set(ids) & self._near(probes))),
             Query("point_lookup", sum(self._points(part) for part in parts)),
         )
@@ -46,12 +46,15 @@ class BackQueries:
         return (
             Query("by_scope", len(self._all_ids(self._partition))),
             Query("by_scope_anywhere", len(self._all_ids(None))),
-            Query("count", self._engine.count(self._own, None)),
+            Query("count", self._engine.count(self._own, self._partition)),
             Query("own_vector", len(self._near(probes))),
         )
 
     def _rows(self, ids: list[str], partition: str | None) -> int:
         return len(self._engine.query(f"{ids_in(ids)} and {self._own}", ["memory_id"], partition, len(ids) * 2))
+
+    def _count(self, ids: list[str]) -> int:
+        return self._engine.count(f"{ids_in(ids)} and {self._own}", self._partition)
 
     def _points(self, ids: list[str]) -> int:
         """The point lookup takes no other condition, so whose row it is gets checked here."""
@@ -63,13 +66,11 @@ class BackQueries:
         return mine and tenant == tenant_digest(self._scope.tenant)
 
     def _all_ids(self, partition: str | None) -> set[str]:
-        page = self._config.page_ids
-        spans = self._engine.plan(self._own, partition, page)
-        return {
-            str(row["memory_id"])
-            for span in spans
-            for row in self._engine.page(self._own, ["memory_id"], partition, span, page)
-        }
+        page, fields = self._config.page_ids, ["memory_id"]
+        rows, spans = self._engine.first(self._own, fields, partition, page)
+        for span in spans:
+            rows += self._engine.page(self._own, fields, partition, span, page)
+        return {str(row["memory_id"]) for row in rows}
 
     def _near(self, probes: Sequence[Sequence[float]]) -> set[str]:
         vectors = [checked_vector(probe) for probe in probes]

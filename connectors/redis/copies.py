@@ -27,6 +27,23 @@ from tables.question import QuestionStatus
 from tables.receipt import Query, Receipt
 from tables.session import Session
 
+# The index is written first: a copy that no index names could not be erased without looking at every key.
+MIRROR: Final = """
+for i = 1, #KEYS, 2 do
+  local at = 3 + (i - 1) / 2 * 3
+  local member, session, life = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2])
+  if session == '' then
+    redis.call('DEL', KEYS[i + 1])
+    redis.call('ZREM', KEYS[i], member)
+  else
+    redis.call('ZADD', KEYS[i], tonumber(ARGV[1]) + life, member)
+    redis.call('ZREMRANGEBYSCORE', KEYS[i], 0, ARGV[2])
+    redis.call('SET', KEYS[i + 1], session, 'PX', life)
+  end
+end
+return 0
+"""
+
 RAISE: Final = """
 for i = 1, #ARGV, 2 do
   local held = tonumber(redis.call('HGET', KEYS[1], ARGV[i]))
@@ -50,13 +67,21 @@ class RedisCopies:
         self._now = now
 
     async def mirror_sessions(self, rows: Sequence[SessionCopy]) -> None:
-        """Write each session as it is, or take its copy away. Redelivery guards stay behind: no reader needs them."""
+        """Write each session as it is, or take its copy away. Redelivery guards stay behind: no reader needs them.
+
+        One script for the whole batch: the client spends 25 µs on every command it sends.
+        """
         if not rows:
             return
-        pipe = self._client.pipeline(transaction=False)
+        names: list[str] = []
+        values: list[str | bytes | int] = [now := int(self._now() * 1000), now - DAY_MS]
         for row in rows:
-            self._mirror_session(pipe, row)
-        await self._sent(pipe)
+            user, member = self._layout.user(row.scope), session_digest(row.scope, row.session)
+            life = max(0, row.ttl_ms) + self._config.garbage_ms
+            names += (f"{user}:sessions", f"{user}:s:{member}")
+            values += (member, b"" if row.row is None else encode(as_read(row.row)), life)
+        with wall():
+            await self._client.eval(MIRROR, len(names), *names, *values)
 
     async def mirror_users(self, rows: Sequence[UserCopy]) -> None:
         """Write what changed. A removed or closed memory goes even if it is named as written too."""
@@ -135,19 +160,6 @@ class RedisCopies:
         """Say that they are not (before a rebuild): readers answer degraded until it is confirmed again."""
         with wall():
             await self._client.hdel(self._layout.epoch, str(partition))
-
-    def _mirror_session(self, pipe: Any, row: SessionCopy) -> None:
-        key = self._layout.session(row.scope, row.session)
-        index, member = self._layout.sessions(row.scope), session_digest(row.scope, row.session)
-        if row.row is None:
-            pipe.delete(key)
-            pipe.zrem(index, member)
-            return
-        life = max(0, row.ttl_ms) + self._config.garbage_ms
-        now = int(self._now() * 1000)
-        pipe.zadd(index, {member: now + life})  # first: a copy that no index names could not be erased
-        pipe.zremrangebyscore(index, 0, now - DAY_MS)
-        pipe.set(key, encode(as_read(row.row)), px=life)
 
     def _mirror_user(self, pipe: Any, row: UserCopy) -> None:
         if not (row.memories or row.removed or row.questions or row.profile_version):

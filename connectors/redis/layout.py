@@ -10,31 +10,35 @@ from tables.keys import Scope, digest, scope_digest, session_digest, tenant_dige
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Content of a user lies under `user_keys(scope)`; marks, receipts and outcomes lie elsewhere and outlive it."""
+    """Content of a user lies under `user(scope)`; marks, receipts and outcomes lie elsewhere and outlive it."""
 
     prefix: str = "tw"
 
+    def user(self, scope: Scope) -> str:
+        """What every content key of a user begins with."""
+        return f"{self.prefix}:u:{scope_digest(scope)}"
+
     def memories(self, scope: Scope) -> str:
         """Hash: memory id → the memory."""
-        return f"{self._user(scope)}:mem"
+        return f"{self.user(scope)}:mem"
 
     def questions(self, scope: Scope) -> str:
         """Hash: question id → the open question."""
-        return f"{self._user(scope)}:ask"
+        return f"{self.user(scope)}:ask"
 
     def meta(self, scope: Scope) -> str:
         """Hash: `present`, `profile_version`."""
-        return f"{self._user(scope)}:meta"
+        return f"{self.user(scope)}:meta"
 
     def sessions(self, scope: Scope) -> str:
         """Sorted set: digest of each session that has a copy, by when its key goes (epoch ms)."""
-        return f"{self._user(scope)}:sessions"
+        return f"{self.user(scope)}:sessions"
 
     def session(self, scope: Scope, session: str) -> str:
         return self.session_of(scope, session_digest(scope, session))
 
     def session_of(self, scope: Scope, digest_of_session: str) -> str:
-        return f"{self._user(scope)}:s:{digest_of_session}"
+        return f"{self.user(scope)}:s:{digest_of_session}"
 
     def user_keys(self, scope: Scope) -> str:
         """Pattern of every content key of a user: digests hold nothing that a pattern could mistake."""
@@ -73,9 +77,6 @@ class Layout:
     def epoch(self) -> str:
         """Hash: a field per partition whose copies are complete; gone when Redis has lost its data."""
         return f"{self.prefix}:epoch"
-
-    def _user(self, scope: Scope) -> str:
-        return f"{self.prefix}:u:{scope_digest(scope)}"
 
 
 def mark_field(mark: Mark) -> str:

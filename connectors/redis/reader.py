@@ -119,8 +119,8 @@ class RedisReader:
             append, policy = await pipe.execute(raise_on_error=False)
         if not isinstance(append, dict) or not isinstance(policy, dict):
             return ("settings_hidden",)
-        losing = "" if b"yes" in append.values() else "not_append_only"
-        evicting = "" if b"noeviction" in policy.values() else "may_evict"
+        losing = "" if append.get("appendonly") == "yes" else "not_append_only"
+        evicting = "" if policy.get("maxmemory-policy") == "noeviction" else "may_evict"
         return tuple(word for word in (losing, evicting) if word)
 
     async def _got(self, key: str) -> bytes | None:

@@ -29,7 +29,9 @@ async def index(request: pytest.FixtureRequest) -> AsyncIterator[AnyIndex]:
         yield FakeIndex()
         return
     # Small pages and calls, so that every test also walks the roads of large ones.
-    config = MilvusConfig(request.getfixturevalue("milvus_uri"), page_rows=8, page_ids=8, ids_per_call=5)
+    config = MilvusConfig(
+        request.getfixturevalue("milvus_uri"), page_rows=8, page_ids=8, ids_per_call=5, ids_per_query=6
+    )
     real = MilvusIndex(config)
     await real.ensure()
     yield real
