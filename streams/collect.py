@@ -25,7 +25,7 @@ from connectors.ledger import Ledger, Row
 from connectors.metrics import TURNS as TURNS_TOTAL
 from streams.batch import Taken
 from streams.deadletter import letter
-from streams.fence import Fencing
+from streams.fence import Fencing, withdrawn
 from streams.ports import Bus, Copies, Tenants
 from tables.command import CommandKind, parse_command
 from tables.copies import SessionCopy
@@ -37,7 +37,7 @@ from tables.policy import Clock, Tenant
 from tables.session import Session, fold, seen_mark, wished
 from tables.snapshot import Due, Snapshot, SnapshotKind
 from tables.text import tokens
-from tables.turn import FUTURE_GRACE_MS, Turn, parse_time, parse_turn
+from tables.turn import FUTURE_GRACE_MS, parse_time, parse_turn
 from tables.worth import screen
 
 CACHED_SESSIONS = 20_000  # decoded rows of live sessions: decoding costs more than everything else of a small turn
@@ -175,6 +175,10 @@ class Collect:
             return
         position = Position(record.topic, record.partition, record.offset)
         snapshot = Snapshot(SnapshotKind.COMMAND, position, command.scope, command=command)
+        if command.kind is CommandKind.CONSENT and command.allow is False:
+            self._pass_on(record, snapshot, work)  # the refusal first, then the erasure of what it covered
+            await self._barrier(work)
+            snapshot = await self._fencing.erase(record, withdrawn(command), self._taken_up_to(record.partition))
         if command.kind is CommandKind.RESET:
             await self._barrier(work)
             erasure = await self._fencing.reset(record, command, self._taken_up_to(record.partition))
@@ -199,7 +203,9 @@ class Collect:
             raise InvalidRecord(BadRecord.WRONG_TYPE, "due")
         scope = Scope(checked_id(data.get("tenant_id"), "tenant_id"), checked_id(data.get("user_id"), "user_id"))
         due_at, _ = parse_time(data.get("due_at"), "due_at")
-        self._checked(record, scope, 0)
+        tenant = self._checked(record, scope, 0)
+        if due_at > (self._now() if tenant.clock is Clock.WALL else self.clock(record.partition, tenant.id)):
+            raise InvalidRecord(BadRecord.FUTURE_TIME, "due_at")
         due = Due(scope, checked_id(data.get("id"), "id"), due_at)
         position = Position(record.topic, record.partition, record.offset)
         self._pass_on(record, Snapshot(SnapshotKind.DUE, position, scope, due=due), work)

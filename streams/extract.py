@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 from connectors.codec import decode, encode
 from connectors.kafka.producer import Outgoing
@@ -16,8 +17,9 @@ from streams.batch import Taken
 from streams.deadletter import letter
 from streams.ports import Bus, Embedder, Extractor, Tenants
 from tables.candidate import Candidate
-from tables.errors import BadRecord, InvalidRecord
+from tables.errors import BadRecord, InvalidRecord, Unavailable
 from tables.snapshot import Snapshot, SnapshotKind
+from tables.turn import Turn
 
 
 class Extract:
@@ -35,7 +37,7 @@ class Extract:
         taken: list[tuple[Taken, Snapshot]] = []
         for record in batch:
             try:
-                taken.append((record, decode(Snapshot, record.value)))
+                taken.append((record, _read(record)))
             except InvalidRecord as error:
                 letters.append(letter(record, "extract", error))
         found = await self._candidates([s for _, s in taken if s.kind is SnapshotKind.TURN])
@@ -50,10 +52,10 @@ class Extract:
     async def _candidates(self, turns: Sequence[Snapshot]) -> _Found:
         candidates: dict[str, tuple[Candidate, ...]] = {}
         for snapshot in turns:
-            turn = snapshot.turn
+            turn = cast(Turn, snapshot.turn)
             tenant = self._tenants.get(snapshot.scope.tenant)
-            if turn is None or tenant is None:
-                raise InvalidRecord(BadRecord.UNKNOWN_TENANT)
+            if tenant is None:
+                raise Unavailable("tenants")  # collect knew it: this worker's registry is a moment behind
             candidates[turn.key] = await self._extractor.extract(turn, tenant.policy_at(turn.at))
         flat = [c for some in candidates.values() for c in some]
         vectors = dict(zip([c.id for c in flat], await self._embedded([c.content for c in flat]), strict=True))
@@ -61,6 +63,14 @@ class Extract:
 
     async def _embedded(self, texts: list[str]) -> list[tuple[float, ...]]:
         return await self._embedder.passages(texts) if texts else []
+
+
+def _read(record: Taken) -> Snapshot:
+    """The snapshot in `record`. Raises InvalidRecord."""
+    snapshot = decode(Snapshot, record.value)
+    if snapshot.kind is SnapshotKind.TURN and snapshot.turn is None:
+        raise InvalidRecord(BadRecord.MISSING_FIELD, "turn")
+    return snapshot
 
 
 class _Found:

@@ -7,18 +7,20 @@ and does the rest again. The snapshot that travels on to `admit` carries the fen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from connectors.codec import decode_held, decode_row, encode_row
 from connectors.ledger import Ledger, Row
 from streams.batch import Taken
 from streams.ports import Copies
+from tables.candidate import Kind
 from tables.command import Command
 from tables.copies import SessionCopy
-from tables.erase import fenced
+from tables.erase import aliases_of, chain, fenced
 from tables.erasure import Erasure, Fence, Mark, Reach, Selector
-from tables.keys import Position, Scope, key_parts, row_key
+from tables.keys import Position, Scope, digest, key_parts, row_key
 from tables.memory import Memory
 from tables.receipt import CopyEvidence, Physical, Query
 from tables.session import Session, WindowTurn, Wish, without
@@ -39,7 +41,7 @@ class Fences:
 
 @dataclass(frozen=True, slots=True)
 class _Gone:
-    """Which window turns and wishes fall to a fence. `keys` and `said`: turns behind erased memories, and their values."""
+    """What of a window falls to a fence. `keys` and `said`: turns behind erased memories, and their values."""
 
     fence: Fence
     keys: frozenset[str] = frozenset()
@@ -84,6 +86,7 @@ class Fencing:
             task=turn.task,
             kind="",
             memory_id="",
+            turn=turn.key,
             at=turn.at,
             position=turn.position,
         )
@@ -141,21 +144,36 @@ class Fencing:
         for fence in held:
             if fence.request_id == erasure.request_id:
                 return fence
-        fence = Fence(erasure.selector, erasure.at, erasure.request_id, taken)
+        selector = self._widened(partition, erasure.scope, erasure.selector)
+        fence = Fence(selector, erasure.at, erasure.request_id, taken)
         row = Fences((*held, fence))
         await self._ledger.write([Row("fences", partition, row_key(*erasure.scope), encode_row(row))])
         self._cache[partition, erasure.scope] = row.fences
         return fence
+
+    def _widened(self, partition: int, scope: Scope, selector: Selector) -> Selector:
+        """A fence by memory id also names the chain, and every id under which the same facts would come back."""
+        if selector.reach is not Reach.MEMORY:
+            return selector
+        memories = {memory.id: memory for memory in self._memories(partition, scope)}
+        named = chain(selector.values, memories)
+        ids = {one for name in named for one in aliases_of(memories[name])}
+        return replace(selector, values=(*selector.values, *sorted(ids - set(selector.values))))
 
     async def _clean(self, partition: int, scope: Scope, fence: Fence) -> CopyEvidence:
         gone = self._gone(partition, scope, fence)
         only = fence.selector.values if fence.selector.reach is Reach.SESSION else ()
         before, sessions = await self._rewrite(partition, scope, only, gone)
         left = sum(gone.turn(turn) for _, session in self._rows(partition, scope, only) for turn in session.window)
-        emptied = [name for owner, name, row in sessions if row is None and owner == scope]
-        queries = (Query("row", left), *await self._copies.residue(scope, (), emptied))
+        emptied: dict[Scope, list[str]] = defaultdict(list)
+        for owner, name, row in sessions:
+            if row is None:
+                emptied[owner].append(name)
+        queries = [Query("row", left)]
+        for owner, names in emptied.items():
+            queries += await self._copies.residue(owner, (), names)
         after = sum(query.found for query in queries)
-        return CopyEvidence("windows", before, after, queries, Physical.ERASED)
+        return CopyEvidence("windows", before, after, summed(queries), Physical.ERASED)
 
     async def _rewrite(
         self, partition: int, scope: Scope, only: tuple[str, ...], gone: _Gone
@@ -203,7 +221,23 @@ class Fencing:
             yield decode_held(raw)[0]
 
 
+def withdrawn(command: Command) -> Erasure:
+    """The erasure that a withdrawn consent asks for: what it covered, of one kind or of every kind."""
+    kinds = (command.of_kind,) if command.of_kind else tuple(Kind)
+    selector = Selector(Reach.KIND, tuple(str(kind) for kind in kinds))
+    request_id = digest("withdrawn", command.request_id)
+    return Erasure(request_id, command.scope, selector, "consent", command.actor, command.at)
+
+
+def summed(queries: Sequence[Query]) -> tuple[Query, ...]:
+    """One query of each name, the counts added up."""
+    found: dict[str, int] = {}
+    for query in queries:
+        found[query.name] = found.get(query.name, 0) + query.found
+    return tuple(Query(name, count) for name, count in found.items())
+
+
 def _named(memory: Memory, reach: Reach, values: frozenset[str]) -> bool:
     if reach is Reach.MEMORY:
-        return memory.id in values or memory.superseded_by in values or memory.supersedes in values
+        return memory.id in values
     return memory.kind.value in values or memory.sensitivity.value in values

@@ -29,12 +29,14 @@ class UserCopy:
     memories   active, draft, superseded and expired ones as they are now (content included)
     removed    ids whose copy goes away (evicted, deleted)
     questions  opened or answered; only open ones are kept for reading
+    dropped_questions  ids of questions that are gone
     """
 
     scope: Scope
     memories: tuple[Memory, ...] = ()
     removed: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
+    dropped_questions: tuple[str, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     profile_version: int = 0
 

@@ -22,7 +22,7 @@ TRACES: Final = "memory.traces.v1"
 
 SOURCES: Final = (TURNS, COMMANDS, DELETE, EXPIRE)
 DEAD_LETTERED: Final = (*SOURCES, SNAPSHOTS, CANDIDATES)
-TABLES: Final = ("sessions", "fences", "books", "memories", "questions", "due")
+TABLES: Final = ("sessions", "fences", "books", "memories", "questions", "due", "receipts")
 
 GROUP: Final = "twinsluice"
 RECORD_BYTES_MAX: Final = (

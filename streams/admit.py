@@ -1,0 +1,196 @@
+"""Admit: both gates over every candidate, commands and expiries too, and erasures in their turn (design §5.3, §5.4).
+
+The only reader of candidates and the only writer of books, memories, questions, due and receipts. A record below a
+book's guard was decided before: what the outbox still holds of it is done again, nothing is decided twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from connectors.codec import decode
+from connectors.kafka.producer import Outgoing
+from connectors.ledger import Ledger
+from connectors.metrics import VERDICTS
+from streams.batch import Taken
+from streams.deadletter import letter
+from streams.erase import Eraser
+from streams.fence import Fencing
+from streams.persist import Effects, Persist
+from streams.ports import Bus, Copies, Tenants
+from streams.users import Users
+from tables.admit import admit
+from tables.commanded import apply
+from tables.erase import expire
+from tables.errors import InvalidRecord, Unavailable
+from tables.keys import Scope
+from tables.outbox import acked, behind, pending_at, recorded
+from tables.policy import Tenant
+from tables.snapshot import Snapshot, SnapshotKind
+from tables.world import Step, World
+
+
+@dataclass(slots=True)
+class User:
+    """One user within a micro-batch: the world so far and the effects that led there."""
+
+    world: World
+    effects: Effects
+
+
+@dataclass(slots=True)
+class Work:
+    """What a micro-batch has decided and not yet done."""
+
+    users: dict[tuple[int, Scope], User] = field(default_factory=dict)
+    letters: list[Outgoing] = field(default_factory=list)
+    done: dict[tuple[str, int], int] = field(default_factory=dict)
+
+    def clear(self) -> None:
+        self.users.clear()
+        self.letters.clear()
+        self.done.clear()
+
+
+class Admit:
+    """The step."""
+
+    def __init__(
+        self,
+        *,
+        ledger: Ledger,
+        tenants: Tenants,
+        copies: Copies,
+        bus: Bus,
+        persist: Persist,
+        eraser: Eraser,
+        fencing: Fencing,
+    ) -> None:
+        self._tenants = tenants
+        self._copies = copies
+        self._bus = bus
+        self._persist = persist
+        self._eraser = eraser
+        self._fencing = fencing
+        self._users = Users(ledger)
+        self._acked: dict[int, int] = {}
+
+    def forget(self) -> None:
+        """Drop everything cached: called when partitions come or go."""
+        self._users.forget()
+        self._fencing.forget()
+        self._acked.clear()
+
+    async def __call__(self, batch: Sequence[Taken]) -> None:
+        """Do a micro-batch; returns when every effect is durable and visible. Raises Unavailable: repeat it whole."""
+        work = Work()
+        try:
+            for record in batch:
+                try:
+                    await self._take(record, decode(Snapshot, record.value), work)
+                except InvalidRecord as error:
+                    work.letters.append(letter(record, "admit", error))
+            await self._flush(work)
+        except BaseException:
+            self._users.forget()  # a world that was decided but not written must not be taken for a written one
+            raise
+        for record in batch:  # they are acked next, in this order
+            self._acked[record.partition] = record.offset
+
+    async def _take(self, record: Taken, snapshot: Snapshot, work: Work) -> None:
+        if snapshot.kind is SnapshotKind.PROGRESS:
+            work.done.update({(topic, record.partition): offset for topic, offset in snapshot.done.items()})
+            return
+        tenant = self._tenants.get(snapshot.scope.tenant)
+        if tenant is None:
+            raise Unavailable("tenants")  # collect knew it: this worker's registry is a moment behind
+        if snapshot.kind is SnapshotKind.ERASURE:
+            await self._flush(work)
+            await self._erase(record, snapshot, tenant)
+            return
+        user = self._user(record, snapshot, tenant, work)
+        if behind(user.world.book, record.offset):
+            self._again(user, record.offset)
+            return
+        for step in self._decide(record, snapshot, user, tenant):
+            _take_in(user, record.offset, step)
+
+    def _decide(self, record: Taken, snapshot: Snapshot, user: User, tenant: Tenant) -> list[Step]:
+        """Every step that the record makes, each over the world that the one before left."""
+        steps: list[Step] = []
+        world = user.world
+        for candidate in snapshot.candidates:
+            policy = tenant.policy_at(candidate.at)
+            fences = self._fencing.of(record.partition, candidate.scope)
+            steps.append(admit(candidate, world, policy, candidate.position, fences))
+            user.effects.vectors[candidate.id] = candidate.vector
+            world = steps[-1].world
+        if snapshot.command is not None:
+            policy = tenant.policy_at(snapshot.command.at)
+            steps.append(apply(snapshot.command, world, policy, snapshot.position))
+        if snapshot.due is not None:
+            steps.append(expire(snapshot.due.memory_id, snapshot.due.due_at, world, snapshot.position))
+        for step in steps:
+            VERDICTS.labels(step.verdict.value).inc()
+        return steps
+
+    def _user(self, record: Taken, snapshot: Snapshot, tenant: Tenant, work: Work) -> User:
+        key = (record.partition, snapshot.scope)
+        user = work.users.get(key)
+        if user is None:
+            world, effects = self._users.effects(tenant, snapshot.scope, record.partition, record.key or b"")
+            book = acked(world.book, self._acked.get(record.partition, -1) + 1)
+            user = work.users[key] = User(replace(world, book=book), effects)
+        return user
+
+    def _again(self, user: User, offset: int) -> None:
+        """Do again what was decided at `offset`: the events as they were, the rows as they are by now."""
+        entry = pending_at(user.world.book, offset)
+        if entry is None:
+            return
+        effects = user.effects
+        effects.changes += entry.changes
+        effects.asked += entry.questions
+        effects.outcomes += [entry.outcome] if entry.outcome else []
+        for change in entry.changes:
+            effects.memories[change.memory.id] = user.world.memories[change.memory.id]
+        effects.dropped.update(entry.dropped)
+        for question in entry.questions:
+            effects.questions[question.id] = user.world.questions.get(question.id, question)
+
+    async def _erase(self, record: Taken, snapshot: Snapshot, tenant: Tenant) -> None:
+        partition = record.partition
+        scopes = [snapshot.scope] if snapshot.scope.user else self._users.scopes(partition, tenant.id)
+        users: list[User] = []
+        for scope in scopes:
+            world, effects = self._users.effects(tenant, scope, partition, record.key or b"")
+            users.append(User(world, effects))
+        await self._eraser(record, snapshot, tenant, [(user.world, user.effects) for user in users])
+        self._users.forget()
+
+    async def _flush(self, work: Work) -> None:
+        """Do everything decided so far and empty `work`."""
+        if work.users:
+            users = list(work.users.values())
+            await self._persist([user.effects for user in users])
+            for (partition, _), user in work.users.items():
+                self._users.keep(partition, user.world, user.effects.vectors)
+        if work.letters:
+            await self._bus.send_all(work.letters)
+        if work.done:
+            await self._copies.publish_progress(work.done)
+        work.clear()
+
+
+def _take_in(user: User, offset: int, step: Step) -> None:
+    """Add what `step` did to the user's effects; its world, with guard and outbox, is the user's from now on."""
+    effects = user.effects
+    effects.dropped.update(step.dropped)
+    user.world = replace(step.world, book=recorded(step.world.book, offset, step))
+    effects.book = user.world.book
+    effects.memories.update(step.memories)
+    effects.questions.update({question.id: question for question in step.questions})
+    effects.changes += step.changes
+    effects.asked += step.questions
+    effects.outcomes += [step.outcome] if step.outcome else []

@@ -1,0 +1,115 @@
+"""Heal: the copies in Redis are rebuilt from the ledger whenever Redis does not hold this epoch's mark of a partition.
+
+Readers serve a partition only while its mark is there (design §11.5), so a Redis that lost its data answers degraded,
+never wrong, until every fence, window, memory and question of the partition is back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import groupby
+
+from connectors.codec import decode_held, decode_row
+from connectors.ledger import Ledger
+from streams.fence import Fences, Fencing
+from streams.ports import Copies
+from tables.book import Book
+from tables.copies import SessionCopy, UserCopy
+from tables.keys import Scope, key_parts, row_key
+from tables.policy import Policy, Tenant
+from tables.question import Question
+from tables.receipt import Receipt
+from tables.session import Session
+
+CHUNK = 200  # rows a round trip: large enough to be quick, small enough to let other work in between
+
+
+class Heal:
+    """Rebuilds the copies of one partition; the caller keeps the steps from writing meanwhile."""
+
+    def __init__(
+        self,
+        *,
+        ledger: Ledger,
+        copies: Copies,
+        fencing: Fencing,
+        tenant: Callable[[str], Tenant | None],
+        now: Callable[[], int],
+    ) -> None:
+        self._ledger = ledger
+        self._copies = copies
+        self._fencing = fencing
+        self._tenant = tenant
+        self._now = now
+
+    async def missing(self, assigned: frozenset[int]) -> frozenset[int]:
+        """The assigned partitions whose mark Redis does not hold. Raises Unavailable("redis")."""
+        return assigned - await self._copies.served_partitions()
+
+    async def partition(self, partition: int) -> None:
+        """Marks first, then everything readable, then the mark of the epoch. Raises Unavailable; repeat."""
+        await self._fences(partition)
+        await self._sessions(partition)
+        await self._users(partition)
+        await self._receipts(partition)
+        await self._copies.confirm_partition(partition)
+
+    async def _fences(self, partition: int) -> None:
+        for key, raw in self._ledger.scan("fences", partition):
+            parts = key_parts(key)
+            if parts[0] == "":
+                await self._copies.put_clock(parts[2], int(raw[1:]))
+                continue
+            for fence in decode_row(Fences, raw).fences:
+                await self._copies.put_marks(Scope(parts[0], parts[1]), self._fencing.marks(fence))
+
+    async def _sessions(self, partition: int) -> None:
+        chunk: list[SessionCopy] = []
+        for key, raw in self._ledger.scan("sessions", partition):
+            tenant, user, name = key_parts(key)
+            row = decode_row(Session, raw)
+            policy = self._policy(tenant, row.last_at)
+            chunk.append(SessionCopy(Scope(tenant, user), name, row, policy.session_ttl_ms))
+            if len(chunk) >= CHUNK:
+                await self._copies.mirror_sessions(chunk)
+                chunk.clear()
+        await self._copies.mirror_sessions(chunk)
+
+    async def _users(self, partition: int) -> None:
+        chunk: list[UserCopy] = []
+        for scope, ids in self._owners(partition):
+            chunk.append(self._user(partition, scope, ids))
+            if len(chunk) >= CHUNK:
+                await self._copies.mirror_users(chunk)
+                chunk.clear()
+        await self._copies.mirror_users(chunk)
+
+    async def _receipts(self, partition: int) -> None:
+        for key, raw in self._ledger.scan("receipts", partition):
+            await self._copies.put_receipt(key_parts(key)[0], decode_row(Receipt, raw))
+
+    def _owners(self, partition: int) -> Iterator[tuple[Scope, list[bytes]]]:
+        rows = self._ledger.scan("memories", partition)
+        for scope, group in groupby(rows, key=lambda row: Scope(*key_parts(row[0])[:2])):
+            yield scope, [raw for _, raw in group]
+
+    def _user(self, partition: int, scope: Scope, rows: list[bytes]) -> UserCopy:
+        memories = [decode_held(raw)[0] for raw in rows]
+        live = tuple(memory for memory in memories if not memory.closed)
+        gone = tuple(memory.id for memory in memories if memory.closed)
+        held = self._ledger.scan("questions", partition, row_key(*scope))
+        questions = tuple(decode_row(Question, raw) for _, raw in held)
+        raw_book = self._ledger.get("books", partition, row_key(*scope))
+        book = decode_row(Book, raw_book) if raw_book else Book()
+        return UserCopy(
+            scope=scope,
+            memories=live,
+            removed=gone,
+            questions=questions,
+            outcomes=book.outcomes,
+            profile_version=book.profile_version,
+        )
+
+    def _policy(self, tenant: str, at: int) -> Policy:
+        known = self._tenant(tenant)
+        return known.policy_at(at) if known else Policy()

@@ -1,0 +1,117 @@
+"""The steps of a worker and what runs beside them: repair of the copies, the sweeper, the health door."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import structlog
+
+from connectors.ledger import Ledger
+from connectors.model.extractive import Extractive
+from streams.admit import Admit
+from streams.batch import Handle, Taken
+from streams.collect import Collect
+from streams.erase import Eraser
+from streams.expire import Sweeper
+from streams.extract import Extract
+from streams.fence import Fencing
+from streams.gate import Gate
+from streams.heal import Heal
+from streams.parts import Parts, wall_clock
+from streams.persist import Persist
+from streams.settings import Settings
+from tables.errors import Unavailable
+
+log = structlog.get_logger()
+
+BESIDE_SECONDS: Final = 1.0  # how often copies are checked and due rows swept: an erasure or expiry waits no longer
+STUCK_SECONDS: Final = 300.0  # a worker with records that finished none for so long is restarted by its supervisor
+
+
+class Steps:
+    """Built once a process. `of(name)` is the handle of a step; `forget` drops caches when partitions move."""
+
+    def __init__(self, settings: Settings, parts: Parts, ledger: Ledger) -> None:
+        self._parts = parts
+        self._gate = Gate()
+        self._finished_at = time.monotonic()
+        fencing = Fencing(ledger=ledger, copies=parts.copies, now=wall_clock)
+        self.collect = Collect(
+            ledger=ledger,
+            bus=parts.bus,
+            copies=parts.copies,
+            tenants=parts.tenants,
+            fencing=fencing,
+            verify=parts.signer.verify,
+            now=wall_clock,
+            partitions=settings.partitions,
+        )
+        self.extract = Extract(bus=parts.bus, tenants=parts.tenants, extractor=Extractive(), embedder=parts.embedder)
+        persist = Persist(ledger=ledger, index=parts.index, copies=parts.copies, bus=parts.bus, embedder=parts.embedder)
+        eraser = Eraser(
+            ledger=ledger, index=parts.index, copies=parts.copies, bus=parts.bus, persist=persist, now=wall_clock
+        )
+        self.admit = Admit(
+            ledger=ledger,
+            tenants=parts.tenants,
+            copies=parts.copies,
+            bus=parts.bus,
+            persist=persist,
+            eraser=eraser,
+            fencing=fencing,
+        )
+        self.heal = Heal(ledger=ledger, copies=parts.copies, fencing=fencing, tenant=parts.tenants.get, now=wall_clock)
+        self.sweeper = Sweeper(
+            ledger=ledger, bus=parts.bus, tenants=parts.tenants, now=wall_clock, clock=self.collect.clock
+        )
+
+    def of(self, name: str) -> Handle:
+        """The handle of a step. Those that write copies stand aside while the copies are repaired."""
+        steps: dict[str, Handle] = {"collect": self.collect, "extract": self.extract, "admit": self.admit}
+        step = steps[name]
+
+        async def gated(batch: Sequence[Taken]) -> None:
+            async with self._gate.shared():
+                await step(batch)
+            self._finished_at = time.monotonic()
+
+        return gated
+
+    def forget(self) -> None:
+        self.collect.forget()
+        self.admit.forget()
+        self.sweeper.forget()
+
+    async def beside(self, assigned: Callable[[], frozenset[int]]) -> None:
+        """Repair and sweep for ever; an engine that is away is tried again a second later."""
+        while True:
+            partitions = assigned()
+            try:
+                for partition in await self.heal.missing(partitions):
+                    async with self._gate.exclusive():
+                        await self.heal.partition(partition)
+                    log.info("copies rebuilt", partition=partition)
+                for partition in partitions:
+                    await self.sweeper.sweep(partition)
+            except Unavailable as error:
+                log.warning("waiting", step="beside", engine=error.engine)
+            await asyncio.sleep(BESIDE_SECONDS)
+
+    async def unready(self, assigned: frozenset[int]) -> list[str]:
+        """Why this worker cannot work now."""
+        reasons = [] if assigned else ["no partition is assigned yet"]
+        if not await self._parts.reader.healthy():
+            reasons.append("redis is unavailable")
+        elif missing := await self.heal.missing(assigned):
+            reasons.append(f"copies of {len(missing)} partitions are being rebuilt")
+        if not await self._parts.index.healthy():
+            reasons.append("milvus is unavailable")
+        return reasons
+
+    def stuck(self, pending: int) -> str:
+        """Why it should be restarted, "" when it moves."""
+        idle = time.monotonic() - self._finished_at
+        return f"no batch finished for {idle:.0f} s" if pending and idle > STUCK_SECONDS else ""
