@@ -7,7 +7,6 @@ from typing import Protocol
 
 from tables.keys import Position, Scope
 from tables.policy import Tenant
-from tables.trace import Trace
 
 WallClock = Callable[[], int]
 """Epoch milliseconds of the server's clock."""
@@ -32,4 +31,4 @@ class Publish(Protocol):
 
 
 class Traces(Protocol):
-    async def put_trace(self, scope: Scope, trace: Trace) -> None: ...
+    async def put_trace(self, tenant: str, trace_id: str, trace: bytes) -> None: ...

@@ -1,8 +1,9 @@
 """A context in words for a model, in Chinese or English. Memory is quoted data: stored text cannot act as instruction.
 
-Three fences: every stored text is a JSON string on one line (no line break of its own), angle brackets in it are
-escaped (it cannot open or close a section, nor spell a chat template's marker), and the preamble says what the quotes
-are. The question alone is the live input; it comes last, and cannot spell a section's marker either.
+Three fences: every stored text is a JSON string on one line (no line break of its own), angle brackets
+and section labels in it are escaped (it cannot open a section, nor spell a chat template's marker), and the preamble
+says what the quotes are. The question alone is the live input; it comes last, and cannot spell a label either.
+The labels are those that `tables.worth` knows: a turn that quotes such a prompt back is no source of memories.
 """
 
 from __future__ import annotations
@@ -40,22 +41,22 @@ _PREAMBLE: Final = {
 }
 _TITLES: Final[Mapping[str, Mapping[Section, str]]] = {
     "en": {
-        Section.STABLE: "stable memory of the user",
-        Section.REFERENCE: "reference memory of the user",
-        Section.KNOWLEDGE: "knowledge given with the request",
-        Section.STATE: "wishes for this conversation only",
-        Section.SUMMARY: "summary of this conversation",
-        Section.WINDOW: "recent turns of this conversation",
-        Section.QUESTION: "current question",
+        Section.STABLE: "[stable context]",
+        Section.REFERENCE: "[reference context]",
+        Section.KNOWLEDGE: "[knowledge evidence]",
+        Section.STATE: "[session state]",
+        Section.SUMMARY: "[session summary]",
+        Section.WINDOW: "[session window]",
+        Section.QUESTION: "[current question]",
     },
     "zh": {
-        Section.STABLE: "用户的稳定记忆",
-        Section.REFERENCE: "用户的参考记忆",
-        Section.KNOWLEDGE: "随请求给出的知识",
-        Section.STATE: "仅限本次会话的要求",
-        Section.SUMMARY: "本次会话的摘要",
-        Section.WINDOW: "本次会话最近的消息",
-        Section.QUESTION: "当前问题",
+        Section.STABLE: "【稳定上下文】",
+        Section.REFERENCE: "【参考上下文】",
+        Section.KNOWLEDGE: "【知识库证据】",
+        Section.STATE: "【会话状态】",
+        Section.SUMMARY: "【会话摘要】",
+        Section.WINDOW: "【会话窗口】",
+        Section.QUESTION: "【当前问题】",
     },
 }
 _ORIGINS: Final[Mapping[str, Mapping[Origin, str]]] = {
@@ -70,8 +71,8 @@ _WORDS_ZH: Final[Mapping[str, str]] = {
     "said": "本次说过",
     "given": "给定",
 }
-_MARKER: Final = re.compile(
-    r"<(?=\s*/?\s*(?:" + "|".join(section.value for section in Section) + r")\b)|<(?=\s*\|)", re.IGNORECASE
+_LABEL: Final = re.compile(
+    "|".join(re.escape(title) for titles in _TITLES.values() for title in titles.values()), re.IGNORECASE
 )
 _UNSAFE: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs", "Co", "Cn"})  # breaks, bidi controls, tags, private use
 _JOINERS: Final = frozenset("\u200c\u200d")  # parts of emoji and of Indic and Persian words
@@ -85,13 +86,14 @@ def render(assembled: Assembled, lang: str) -> str:
         if not items:
             continue
         lines = [_question(item) if section is Section.QUESTION else _line(item, lang) for item in items]
-        blocks.append("\n".join((f"<{section} title={quoted(_TITLES[lang][section])}>", *lines, f"</{section}>")))
+        blocks.append("\n".join((_TITLES[lang][section], *lines)))
     return "\n\n".join(blocks)
 
 
 def quoted(text: str) -> str:
     """`text` as one JSON string on one line, with nothing in it that could end its line, its quotes or its section."""
     raw = json.dumps(text, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e")
+    raw = _LABEL.sub(lambda label: f"\\u{ord(label[0][0]):04x}{label[0][1:]}", raw)
     if raw.isascii():
         return raw
     return "".join(_escaped(c) if unicodedata.category(c) in _UNSAFE and c not in _JOINERS else c for c in raw)
@@ -115,7 +117,7 @@ def _label(label: str) -> str:
 def _question(item: Item) -> str:
     """The live question as it was typed, but for what could be taken for a section's marker or a control character."""
     plain = "".join(c for c in item.content if c in "\n\t" or c in _JOINERS or unicodedata.category(c) not in _UNSAFE)
-    return _MARKER.sub("\\\\u003c", plain)
+    return _LABEL.sub(lambda label: f"({label[0][1:-1]})", plain).replace("<|", "< |")
 
 
 def _day(at: int) -> str:

@@ -5,7 +5,6 @@ Similarity is never permission: `refusal` sees no score, and what it refuses is 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -14,7 +13,7 @@ from tables.candidate import Confirmation, Kind
 from tables.erasure import Mark, Shown, hides
 from tables.keys import Scope
 from tables.memory import Memory, State, Status
-from tables.policy import DAY_MS, KINDS
+from tables.score import recency
 from tables.trace import LeftOut, Reason
 
 RELEVANCE: Final = 0.55
@@ -178,12 +177,6 @@ def score(one: Found, ask: Ask) -> Parts:
         recency=round(RECENCY * (0.7 * recency(memory, ask.now) + 0.3 * _standing(memory)), 6),
         source=round(SOURCE * memory.confidence * _CREDIBILITY[memory.confirmation], 6),
     )
-
-
-def recency(memory: Memory, now: int) -> float:
-    """exp(−Δt/τ) since the user last mentioned it, τ by type and longer the more important (H4)."""
-    tau = KINDS[memory.kind].tau_days * DAY_MS * (1 + memory.importance)
-    return math.exp(-max(0, now - max(memory.last_mentioned_at, memory.created_at)) / tau)
 
 
 def _exempt(memory: Memory) -> bool:

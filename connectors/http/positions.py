@@ -1,4 +1,4 @@
-"""The token of an accepted write (design §11.3): where it lies in the log, opaque to the client, checked when it returns.
+"""The token of an accepted write (design §11.3): where it lies in the log, opaque to clients, checked on its return.
 
 It is bound to the tenant and carries a check value: a made-up or foreign token is refused, never waited for.
 """
