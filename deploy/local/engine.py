@@ -17,7 +17,7 @@ import json
 import secrets
 import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from types import TracebackType
@@ -25,7 +25,7 @@ from typing import Protocol, Self
 
 from deploy.local import application
 from deploy.local.application import ApplicationServer
-from deploy.local.errors import Interrupted
+from deploy.local.errors import Interrupted, PartFailed
 from deploy.local.kafka import KafkaServer
 from deploy.local.milvus import MilvusServer
 from deploy.local.ports import HOST, Port, free_port
@@ -142,11 +142,21 @@ class LocalEngine:
         self._parts[name].stop()
         self._start([self._servers[name]])
 
+    def check(self) -> None:
+        """PartFailed for a part that has ended although nobody stopped it."""
+        for part in self._parts.values():
+            if not part.lives:
+                raise PartFailed(part.name, "has ended by itself.", part.log)
+
     def stop(self) -> None:
-        """Stops everything, the last started first, and gives folder and ports back. May be called again."""
-        self._run.end()
-        for port in self._ports:
-            port.drop()
+        """Stops everything, the last started first, and gives folder and ports back. May be called again.
+
+        Takes no notice of Ctrl-C: it is bounded, and what is half stopped would have to be stopped all the same.
+        """
+        with _deaf_to_interrupts():
+            self._run.end()
+            for port in self._ports:
+                port.drop()
 
     def _start(self, servers: Sequence[Server]) -> None:
         """Starts servers at the same time. When one fails, the others are called off before its failure is raised."""
@@ -220,6 +230,18 @@ def _secrets(folder: Path) -> dict[str, str]:
     made = {name: secrets.token_hex(SECRET_BYTES) for name in ("TWINSLUICE_JWT_SECRET", "TWINSLUICE_SIGNING_SECRET")}
     write_private(path, json.dumps(made))
     return made
+
+
+@contextlib.contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield  # interrupts reach the main thread only
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _raise_first(started: Sequence[Future[None]]) -> None:

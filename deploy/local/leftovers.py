@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ import psutil
 
 # Every process of a run carries the run's id in its environment, and hands it on to its own children.
 RUN_TAG = "TWINSLUICE_RUN"
+KILL_SECONDS = 5.0
 GRACE_SECONDS = 10.0  # Kafka and Milvus Lite write out what they hold; nothing takes longer than a few seconds
 _CLOCK_SLACK_SECONDS = 2.0  # a process's start time is derived from the boot time, which clock corrections move
 
@@ -27,7 +29,13 @@ class Identity:
     def of(cls, pid: int) -> Identity:
         """The identity of a living process; psutil.Error when there is none."""
         process = psutil.Process(pid)
-        return cls(pid, process.create_time(), tuple(process.cmdline()))
+        command = process.cmdline()
+        for _ in range(100):  # a program that has just been loaded has no arguments for an instant
+            if command:
+                break
+            time.sleep(0.001)
+            command = process.cmdline()
+        return cls(pid, process.create_time(), tuple(command))
 
     def find(self) -> psutil.Process | None:
         """The process, if it still lives."""
@@ -66,12 +74,23 @@ def _end(processes: list[psutil.Process], grace_seconds: float) -> None:
     for process in processes:
         with contextlib.suppress(psutil.Error):
             process.terminate()
-    _, stubborn = psutil.wait_procs(processes, timeout=grace_seconds)
+    stubborn = _wait(processes, grace_seconds)
     for process in stubborn:
         with contextlib.suppress(psutil.Error):
             process.kill()
-    psutil.wait_procs(stubborn, timeout=5)
+    _wait(stubborn, KILL_SECONDS)
+
+
+def _wait(processes: list[psutil.Process], seconds: float) -> list[psutil.Process]:
+    """Those that still live after so long. One that has ended but was not collected by its parent does not count."""
+    deadline = time.monotonic() + seconds
+    while (living := [process for process in processes if _lives(process)]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return living
 
 
 def _lives(process: psutil.Process) -> bool:
-    return bool(process.status() != psutil.STATUS_ZOMBIE)
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -45,6 +45,7 @@ class RedisServer:
             "appendfsync": self._fsync,
             "save": "",
             "daemonize": "no",
+            "set-proc-title": "no",  # the title is written over the environment, by which a run's processes are known
         }
         arguments = (text for name, value in options.items() for text in (f"--{name}", value))
         part = run.start(Command(self.name, (str(program), *arguments), stop_seconds=STOP_SECONDS))

@@ -124,15 +124,14 @@ class Run:
             self._parts.pop()
         if self._lock.closed:
             return
-        assert self._watchdog.stdin is not None
-        self._watchdog.stdin.close()
-        self._watchdog.wait()
+        with contextlib.suppress(BrokenPipeError):  # someone ended the watchdog
+            self._watchdog.communicate(b"done")
         (self.folder / "state.json").unlink(missing_ok=True)
         self._lock.close()
 
     def _start_watchdog(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            python("deploy.local.watchdog", self.state.run, str(os.getpid())),
+            python("deploy.local.watchdog", str(self.folder), self.state.run, str(os.getpid())),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
