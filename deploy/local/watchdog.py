@@ -1,7 +1,7 @@
 """Ends the processes of a run whose owner died without doing so (kill -9, out of memory).
 
-`python -m deploy.local.watchdog FOLDER RUN OWNER_PID`, started by the owner with a pipe as standard input. A byte on the
-pipe says that the owner has ended its processes itself; the pipe's end without one, that it is gone.
+`python -m deploy.local.watchdog FOLDER RUN OWNER_PID`, started by the owner with a pipe as standard input. A byte on
+the pipe says that the owner has ended its processes itself; the pipe's end without one, that it is gone.
 """
 
 from __future__ import annotations
