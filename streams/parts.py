@@ -20,7 +20,7 @@ from connectors.redis.copies import RedisCopies
 from connectors.redis.reader import RedisReader
 from connectors.signing import Signer
 from streams.ports import Embedder
-from streams.settings import Settings, require_signing
+from streams.settings import Settings, kafka_config, require_signing
 
 KID = "k1"
 
@@ -72,10 +72,6 @@ class Parts:
         await self.bus.stop()
         await self.index.close()
         await self.redis.aclose()
-
-
-def kafka_config(settings: Settings) -> KafkaConfig:
-    return KafkaConfig(settings.brokers, settings.partitions, settings.replication)
 
 
 def wall_clock() -> int:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from connectors.kafka.config import KafkaConfig
 from tables.errors import Misconfigured
 
 PREFIX = "TWINSLUICE_"
@@ -57,6 +58,10 @@ def load(environment: Mapping[str, str] | None = None) -> Settings:
         embedder=_one_of(env, "EMBEDDER", ("e5", "hash")),
         log_level=_one_of(env, "LOG_LEVEL", ("info", "debug", "warning", "error")),
     )
+
+
+def kafka_config(settings: Settings) -> KafkaConfig:
+    return KafkaConfig(settings.brokers, settings.partitions, settings.replication)
 
 
 def require_signing(settings: Settings) -> str:
