@@ -53,9 +53,14 @@ class LocalEngine:
     """
 
     def __init__(
-        self, folder: Path, *, partitions: int = 4, on_progress: Callable[[str], None] = lambda _: None
+        self,
+        folder: Path,
+        *,
+        partitions: int = 4,
+        fresh: bool = False,
+        on_progress: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Takes the folder and the ports; starts nothing yet.
+        """Takes the folder and the ports; starts nothing yet. `fresh` forgets the data of earlier engines there.
 
         FolderInUse when another engine lives in the folder, NoSpace when its disk is too full. What a killed engine
         left running in the folder is ended first.
@@ -63,7 +68,7 @@ class LocalEngine:
         self.folder = folder.absolute()
         self._on_progress = on_progress
         self._say_guard = threading.Lock()
-        self._run = Run(self.folder)
+        self._run = Run(self.folder, fresh=fresh)
         self._ports: list[Port] = []
         self._servers: dict[str, Server] = {}
         self._parts: dict[str, Part] = {}

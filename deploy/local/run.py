@@ -30,6 +30,7 @@ from deploy.local.leftovers import Identity
 from deploy.local.process import Command, Part
 
 ROOT = Path(__file__).resolve().parents[2]
+KEPT = ("kafka", "redis", "milvus", "workers")  # the folders in which an engine keeps its data
 # Below this a broker's first segments and a compaction could fill the disk, which stops Kafka and Redis in mid-write.
 NEEDED_BYTES = 512 * 1024**2
 
@@ -64,10 +65,11 @@ class Run:
     Thread-safe. `cancelled` set makes every wait in every thread raise Interrupted.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, fresh: bool = False) -> None:
         """Takes the folder, ends what a dead run left in it, and sets up the watchdog.
 
-        FolderInUse when another run lives there, NoSpace when the disk is too full; then nothing was changed.
+        FolderInUse when another run lives there, NoSpace when the disk is too full; then nothing was changed. `fresh`
+        removes what earlier runs kept in the folder, and nothing else that is there.
         """
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
@@ -76,6 +78,8 @@ class Run:
         try:
             check_space(folder)
             self.ended_leftovers = end_leftovers(folder)
+            if fresh:
+                _forget(folder)
             self._logs = _fresh_logs(folder)
             self.state = State(secrets.token_hex(8), Identity.of(os.getpid()))
             self.state.write(folder)
@@ -181,6 +185,12 @@ def write_private(path: Path, text: str) -> None:
     with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(text)
     new.replace(path)
+
+
+def _forget(folder: Path) -> None:
+    for name in KEPT:
+        shutil.rmtree(folder / name, ignore_errors=True)
+    (folder / "secrets.json").unlink(missing_ok=True)
 
 
 def _fresh_logs(folder: Path) -> Path:
