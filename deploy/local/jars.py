@@ -124,6 +124,9 @@ def _coordinate(line: str) -> tuple[str, str, str]:
 
 def main(folder: str) -> int:
     """Fetches into the folder; progress and the reason of a failure go to standard output."""
+    for variable in ("SSL_CERT_FILE", "PIP_CERT"):  # where a network has its own certificates, one setting is enough
+        if given := os.environ.get(variable):
+            os.environ.setdefault("REQUESTS_CA_BUNDLE", given)
     try:
         fetch(Path(folder), lambda progress: print(progress, flush=True))
     except (LocalError, OSError) as error:
