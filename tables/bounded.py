@@ -14,22 +14,28 @@ from tables.score import score
 
 Order = tuple[bool, float, int, str]
 
+# Members of enums, looked up once: these loops go over every entry of a book for every candidate.
+_ACTIVE: Final = Status.ACTIVE
+_DRAFT: Final = State.DRAFT
+_FROZEN: Final = State.FROZEN
+_UNPINNED: Final = Pin.NONE
+
 ROUNDING: Final = 1e-6  # sums of weights in another order may differ in their last bits
 
 
 def is_exempt(entry: Entry) -> bool:
     """Frozen, protected and pinned memories are never evicted."""
-    return entry.protected or entry.pin is not Pin.NONE or entry.state is State.FROZEN
+    return entry.protected or entry.state is _FROZEN or entry.pin is not _UNPINNED
 
 
 def eviction_order(entry: Entry, now: int) -> Order:
     """What goes first is the least: drafts, then the lowest score; ties by older, then id."""
-    return (entry.state is not State.DRAFT, score(entry, now), entry.created_at, entry.id)
+    return (entry.state is not _DRAFT, score(entry, now), entry.created_at, entry.id)
 
 
 def fits(entries: Iterable[Entry], policy: Policy) -> bool:
     """Whether the active ones of `entries` keep the item and the weight budget."""
-    active = [e.weight for e in entries if e.status is Status.ACTIVE]
+    active = [e.weight for e in entries if e.status is _ACTIVE]
     return len(active) <= policy.items and fsum(active) <= policy.total_weight + ROUNDING
 
 
@@ -42,14 +48,18 @@ def victims(
     when its turn comes; one that replaces what it supersedes does not compete. An exempt newcomer that is protected is
     stored even when nobody is left to go.
     """
-    active = [e for e in held if e.status is Status.ACTIVE]
+    active = [e for e in held if e.status is _ACTIVE]
     count = len(active) + 1
     total = fsum(e.weight for e in active) + newcomer.weight
     most = policy.total_weight + ROUNDING
     if count <= policy.items and total <= most:
         return ()
     own = eviction_order(newcomer, now) if competes and not is_exempt(newcomer) else None
-    queue = [(eviction_order(e, now), e.weight, e) for e in active if not is_exempt(e)]
+    queue = [
+        (eviction_order(e, now), e.weight, e)
+        for e in active
+        if not e.protected and e.state is not _FROZEN and e.pin is _UNPINNED  # is_exempt, written out
+    ]
     heapify(queue)  # orders end in the id, so no two are equal and entries are never compared
     gone: list[Entry] = []
     while count > policy.items or total > most:
@@ -71,6 +81,6 @@ def fits_share(entries: Iterable[Entry], entry: Entry, policy: Policy) -> bool:
     """
     if is_exempt(entry):
         return True
-    exempt = [e.weight for e in entries if e.status is Status.ACTIVE and is_exempt(e) and e.id != entry.id]
+    exempt = [e.weight for e in entries if e.status is _ACTIVE and is_exempt(e) and e.id != entry.id]
     items_kept = len(exempt) + 1 <= policy.protected_share * policy.items
     return items_kept and fsum(exempt) + entry.weight <= policy.protected_share * policy.total_weight + ROUNDING

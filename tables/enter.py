@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -11,7 +11,7 @@ from tables.bounded import fits_share, victims
 from tables.candidate import Candidate, Confirmation
 from tables.change import Rule
 from tables.conflict import owning_task
-from tables.frozen import joined_confidence, settled
+from tables.frozen import joined_confidence, settled, waits_for
 from tables.memory import Freeze, Memory, Pin, Source, State, Status
 from tables.policy import Policy
 from tables.text import tokens
@@ -19,6 +19,7 @@ from tables.world import Working, entry_of
 
 SOURCES_MAX: Final = 256  # a fact said every day for years must not grow its row without end
 HISTORY: Final = frozenset({Status.SUPERSEDED, Status.EXPIRED})
+_ACTIVE: Final = Status.ACTIVE  # looked up once: a loop over a whole book for every newcomer
 
 
 def source_of(candidate: Candidate) -> Source:
@@ -97,7 +98,9 @@ def joined(memory: Memory, candidate: Candidate) -> Memory:
 
 def settle(work: Working, memory: Memory, policy: Policy) -> Memory:
     """`memory` frozen if its evidence and the protected share allow it."""
-    return settled(memory, policy, share_free=fits_share(work.entries.values(), entry_of(memory), policy))
+    ripe = memory.state is not State.FROZEN and waits_for(memory, policy) is None
+    free = ripe and fits_share(work.entries.values(), entry_of(memory), policy)
+    return settled(memory, policy, share_free=free)
 
 
 def clock(work: Working) -> int:
@@ -113,11 +116,12 @@ def enter(work: Working, newcomer: Memory, retiring: Sequence[Memory], rule: Rul
     """
     if newcomer.tokens > policy.item_tokens:
         return Rule.TOO_LONG
-    gone = {memory.id for memory in retiring}
-    rest = [entry for entry in work.entries.values() if entry.id not in gone]
-    newcomer = _with_pin(newcomer, retiring, rest, policy)
+    rest = {key: entry for key, entry in work.entries.items() if entry.status is _ACTIVE}
+    for memory in retiring:
+        rest.pop(memory.id, None)
+    newcomer = _with_pin(newcomer, retiring, rest.values(), policy)
     entry = entry_of(newcomer)
-    out = victims(rest, entry, policy, max(clock(work), newcomer.last_mentioned_at), competes=not retiring)
+    out = victims(rest.values(), entry, policy, max(clock(work), newcomer.last_mentioned_at), competes=not retiring)
     if out is None:
         return Rule.OVER_BUDGET
     retire(work, retiring, newcomer.id)
@@ -157,7 +161,7 @@ def prune(work: Working, dimension: str, policy: Policy) -> None:
             work.remove(memory, Rule.PURGED)
 
 
-def _with_pin(newcomer: Memory, retiring: Sequence[Memory], rest: Sequence[Entry], policy: Policy) -> Memory:
+def _with_pin(newcomer: Memory, retiring: Sequence[Memory], rest: Iterable[Entry], policy: Policy) -> Memory:
     pins = [memory.pin for memory in retiring if memory.pin is not Pin.NONE]
     if newcomer.pin is not Pin.NONE or not pins or not fits_share(rest, entry_of(newcomer), policy):
         return newcomer

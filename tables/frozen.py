@@ -10,18 +10,21 @@ from typing import Final
 from tables.candidate import SELF, Confirmation, Kind
 from tables.memory import Freeze, Memory, Source, State
 from tables.policy import KINDS, Policy
+from tables.slots import SLOTS
 
 DRAFT_BELOW: Final = 0.5  # H8: default confidence; a guess or a hedge lies below
 SESSION_CONFIDENCE: Final = 0.5  # design §11.14: a session counts only if its own statement has at least this
 EXPLICIT_CONFIDENCE: Final = 0.8  # design §11.14: at least one statement must be explicit and this sure
 SESSIONS_TO_COMMIT: Final = 2  # a draft said again in a second session is no accident
 SESSIONS_TO_FREEZE: Final = 2
-PROTECTED_SLOTS: Final = frozenset({"name", "contact", "address"})
 
 
 def is_protected(kind: Kind, slot: str, subject: str) -> bool:
     """H17: the user's own health, name, contact and address are never evicted."""
-    return subject == SELF and (kind is Kind.HEALTH or slot.partition(".")[0] in PROTECTED_SLOTS)
+    if subject != SELF:
+        return False
+    known = SLOTS.get(".".join(slot.split(".", 2)[:2]))
+    return kind is Kind.HEALTH or (known is not None and known.protected)
 
 
 def is_locked(memory: Memory, at: int) -> bool:
@@ -72,14 +75,14 @@ def settled(memory: Memory, policy: Policy, *, share_free: bool) -> Memory:
     """
     if memory.state is State.FROZEN:
         return memory if memory.freeze is Freeze.NONE else replace(memory, freeze=Freeze.NONE)
-    freeze = _waits_for(memory, policy)
+    freeze = waits_for(memory, policy)
     if freeze is None and share_free:
         return replace(memory, state=State.FROZEN, freeze=Freeze.NONE)
     freeze = Freeze.PENDING if freeze is None else freeze
     return memory if memory.freeze is freeze else replace(memory, freeze=freeze)
 
 
-def _waits_for(memory: Memory, policy: Policy) -> Freeze | None:
+def waits_for(memory: Memory, policy: Policy) -> Freeze | None:
     """What keeps `memory` from freezing; None = nothing but the room for it."""
     rule = KINDS[memory.kind]
     if not rule.freezes or memory.state is State.DRAFT:

@@ -138,7 +138,7 @@ class Working:
         self.at = at
         self.book = world.book
         self.entries: dict[str, Entry] = dict(world.book.entries)
-        self._position = position
+        self.position = position
         self._memories: dict[str, Memory] = {}
         self._questions: dict[str, Question] = {}
         self._dropped: dict[str, None] = {}
@@ -220,5 +220,5 @@ class Working:
         side = after if after is not None else before
         if side is None:
             raise ValueError("a change has at least one side")
-        identity = change_id(side.id, side.version, op, self._position)
-        self._changes.append(Change(identity, op, rule, before, after, at, self._position))
+        identity = change_id(side.id, side.version, op, self.position)
+        self._changes.append(Change(identity, op, rule, before, after, at, self.position))

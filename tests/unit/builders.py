@@ -16,12 +16,12 @@ from tables.keys import Position, Scope, memory_id, turn_key
 from tables.memory import Memory, State
 from tables.policy import DAY_MS, Policy
 from tables.question import Question
+from tables.slots import SLOTS
 from tables.world import Step, World, entry_of
 
 T0 = 1_772_355_600_000  # 2026-03-01T09:00:00Z
 SCOPE = Scope("t1", "u1")
 POLICY = Policy()
-SINGLE = frozenset({"city", "job", "name", "budget"})
 
 
 def position(offset: int = 0, topic: str = "memory.candidates.v1") -> Position:
@@ -32,7 +32,8 @@ def candidate(value: str = "paris", **fields: Any) -> Candidate:
     """A clear statement about the user's city, said in session s1 at T0; its id follows from turn and fact."""
     turn_id = fields.pop("turn_id", f"turn-{fields.get('session', 's1')}-{fields.get('at', T0)}-{value}")
     session = fields.get("session", "s1")
-    slot = fields.get("slot", "city")
+    slot = fields.get("slot", "identity.city")
+    known = SLOTS.get(".".join(slot.split(".")[:2]))
     scope = fields.get("scope", SCOPE)
     turn = turn_key(scope, session, turn_id)
     polarity = fields.get("polarity", Polarity.POSITIVE)
@@ -46,7 +47,7 @@ def candidate(value: str = "paris", **fields: Any) -> Candidate:
         kind=Kind.IDENTITY,
         subject=subject,
         slot=slot,
-        single=slot in SINGLE,
+        single=known.single if known is not None else True,
         value=value,
         polarity=polarity,
         content=f"it is {value}",
