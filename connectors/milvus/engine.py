@@ -36,8 +36,10 @@ RECONNECT: Final = {
     "grpc.max_reconnect_backoff_ms": 500,
 }
 
-# The client logs every failing call with its filter and values; nothing it could say belongs in a log.
-logging.getLogger("pymilvus.decorators").setLevel(logging.CRITICAL + 1)
+# The client logs every failing call with its filter, and a traceback for each while the engine is away. Nothing of
+# that belongs in a log: who calls gets Unavailable, and says it once.
+for _name in ("pymilvus.decorators", "pymilvus.client.connection_manager"):
+    logging.getLogger(_name).setLevel(logging.CRITICAL + 1)
 
 
 class Engine:
