@@ -133,14 +133,17 @@ def is_instruction(lowered: str) -> bool:
 
 _CLAUSE_SPLIT = re.compile(r"[。！!；;\n，,、—]|\.(?:\s|$)| - ")
 _ASKS_ZH = re.compile(
-    r"(?:[吗么呢]|(?<![有还])没有?|(.)[不没]\1.{0,6}|多少|几[个点天号时]?|怎么[办样]?|什么|啥|哪[个里儿些家]?|谁|咋回事|为啥)"
+    r"(?:[吗么呢]|(?<![有还])没有?"
+    r"|(.)[不没]\1.{0,6}|多少|几[个点天号时]?|怎么[办样]?|什么|啥|哪[个里儿些家]?"
+    r"|谁|咋回事|为啥)"
     r"[呀啊呢吧来着的了]{0,3}[?？]*$"
     r"|^(?:请问|为什么|为啥|怎么|怎样|如何|什么|哪|谁|几|多少|啥|咋)"
     r"|^(?:是不是|有没有|能不能|可不可以|要不要|会不会|你(?:知道|记得|觉得|能|会|还记得|说))"
 )
 _ASKS_EN = re.compile(
     r"^(?:and |so |but |ok(?:ay)?,? |hey,? |hi,? |well,? )*(?:what|why|how|when|where|who|whom|whose|which|"
-    r"is|are|was|were|do|does|did|can|could|would|will|should|shall|may|am|has|have you|any idea|tell me|do you|is there)\b",
+    r"is|are|was|were|do|does|did|can|could|would|will|should|shall|may|am|has|have you|any idea|tell me|do you"
+    r"|is there)\b",
     re.IGNORECASE,
 )
 _STATES_SELF = re.compile(

@@ -1,0 +1,102 @@
+"""Sensitive classes of a text: by check sum and pattern, in bounded time, with the spans to mask."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from tables.candidate import Sensitivity
+
+_SPANS_MAX = 64  # found per class and text: a text with more is a list, and one is enough to judge it
+_DIGITS = re.compile(r"(?<![0-9A-Za-z])[0-9](?:[ -]?[0-9]){11,18}[Xx]?(?![0-9A-Za-z])")
+_PASSPORT = re.compile(
+    r"(?:passport|护照|通行证)(?: (?:number|no\.?|is)|号码?|是|为|[:： #]){1,6}(?P<v>[A-Za-z]{0,2}[0-9]{6,9})",
+    re.IGNORECASE,
+)
+_SSN = re.compile(r"(?<![0-9-])(?!000|666|9)[0-9]{3}-[0-9]{2}-[0-9]{4}(?![0-9-])")
+_IBAN = re.compile(r"(?<![0-9A-Za-z])[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?(?![0-9A-Za-z])")
+_ACCOUNT = re.compile(
+    r"(?:account|acct|card|卡号|账号|账户|银行卡)(?: (?:number|no\.?|is)|号码?|是|为|[:： #]){1,6}"
+    r"(?P<v>[0-9][0-9 -]{6,24}[0-9])",
+    re.IGNORECASE,
+)
+_CREDENTIAL = re.compile(
+    r"(?:pass ?word|passwd|pwd|passcode|pin(?: code)?|api[ _-]?key|secret(?:[ _-]key)?|access[ _-]token|otp|cvv|cvc"
+    r"|密码|口令|验证码|密钥|动态码|支付码)(?:[^\S\n]|is\b|now\b|was\b|[:：=]|是|为|改成|设成|就是){1,6}"
+    r"(?P<v>[^\s，,。；;]{3,80})"
+    r"|(?P<w>(?<![A-Za-z0-9])(?:sk|pk|ghp|gho|xox[abp]|AKIA|AIza)[-_A-Za-z0-9]{16,80})",
+    re.IGNORECASE,
+)
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}", re.ASCII)
+_PHONE = re.compile(
+    r"(?<![0-9A-Za-z.])(?:(?:\+?86[ -]?)?1[3-9][0-9][ -]?[0-9]{4}[ -]?[0-9]{4}|0[0-9]{2,3}-[0-9]{7,8}"
+    r"|\+[0-9]{1,3}(?:[ .-]?\(?[0-9]{1,4}\)?){2,5}|\(?[2-9][0-9]{2}\)?[ .-][2-9][0-9]{2}[ .-][0-9]{4}"
+    r"|0[0-9]{3,4} [0-9]{5,7})(?![0-9A-Za-z])"
+)
+_MONEY = re.compile(
+    r"工资|月薪|年薪|薪水|收入|存款|房贷|车贷|负债|欠债|信用卡|公积金|股票|基金|报销"
+    r"|\b(?:salary|income|mortgage|savings|debts?|loan|net worth|credit card|earn|pension)\b",
+    re.IGNORECASE,
+)
+
+
+def found(text: str) -> list[tuple[int, int, Sensitivity]]:
+    """Spans to mask where a class is refused: numbers, credentials and contacts, in order, none overlapping."""
+    spans: list[tuple[int, int, Sensitivity]] = []
+    for pattern, group, kind in _FINDERS:
+        for match in islice(pattern.finditer(text), _SPANS_MAX):
+            piece = group if group and match[group] else "w" if group == "v" and "w" in match.groupdict() else 0
+            start, end = match.span(piece)
+            if kind is Sensitivity.IDENTITY_NUMBER and pattern is _DIGITS and not _is_checked(match[0]):
+                continue
+            if all(end <= taken or start >= stop for taken, stop, _ in spans):
+                spans.append((start, end, kind))
+    return sorted(spans)
+
+
+def sensitivity(text: str) -> Sensitivity:
+    """The gravest class in `text`; NONE when nothing shows. Health is told by a fact's slot, not here."""
+    kinds = {kind for _, _, kind in found(text)}
+    for kind in (Sensitivity.CREDENTIAL, Sensitivity.IDENTITY_NUMBER, Sensitivity.CONTACT):
+        if kind in kinds:
+            return kind
+    return Sensitivity.FINANCE if _MONEY.search(text) else Sensitivity.NONE
+
+
+def _is_checked(number: str) -> bool:
+    """A resident identity number by its check digit, or a card number by Luhn's sum."""
+    plain = number.replace(" ", "").replace("-", "").upper()
+    if len(plain) == 18 and _is_resident_id(plain):
+        return True
+    return plain.isdigit() and 13 <= len(plain) <= 19 and len(set(plain)) > 2 and _luhn(plain)
+
+
+_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
+
+
+def _is_resident_id(plain: str) -> bool:
+    body, check = plain[:17], plain[17]
+    if not body.isdigit() or plain[6:8] not in ("18", "19", "20") or not 1 <= int(plain[10:12]) <= 12:
+        return False
+    total = sum(int(digit) * weight for digit, weight in zip(body, _WEIGHTS, strict=True))
+    return check == "10X98765432"[total % 11]
+
+
+def _luhn(plain: str) -> bool:
+    total = 0
+    for place, digit in enumerate(reversed(plain)):
+        value = int(digit) * (1 + place % 2)
+        total += value - 9 if value > 9 else value
+    return total % 10 == 0
+
+
+_FINDERS = (
+    (_CREDENTIAL, "v", Sensitivity.CREDENTIAL),
+    (_DIGITS, "", Sensitivity.IDENTITY_NUMBER),
+    (_SSN, "", Sensitivity.IDENTITY_NUMBER),
+    (_IBAN, "", Sensitivity.IDENTITY_NUMBER),
+    (_PASSPORT, "v", Sensitivity.IDENTITY_NUMBER),
+    (_ACCOUNT, "v", Sensitivity.IDENTITY_NUMBER),
+    (_EMAIL, "", Sensitivity.CONTACT),
+    (_PHONE, "", Sensitivity.CONTACT),
+)
