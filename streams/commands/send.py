@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
-import time
 import uuid
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from io import BufferedReader
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from connectors.kafka.producer import KafkaBus, Outgoing
     from tables.policy import Tenant
 
-BATCH = 500
+CHUNK_BYTES = 64 * 1024  # some hundred turns: sent together, awaited together
 _NOWHERE = Position("", 0, 0)
 
 
@@ -88,7 +87,7 @@ def send(
 async def _send_one(settings: Settings, data: dict[str, Any]) -> Sent:
     from streams.commands import engines
 
-    turn = _checked(data, "")
+    turn = parse_turn(data, _NOWHERE)
     tenant = await engines.tenant_named(settings, turn.scope.tenant)
     sent = Sent()
     async with engines.bus(settings) as bus:
@@ -101,12 +100,16 @@ async def _send_file(settings: Settings, path: str, defaults: dict[str, Any]) ->
     from streams.commands import engines
     from streams.commands.config import kafka_config
 
-    sent = Sent()
-    with _opened(path) as lines:
+    sent, lines = Sent(), 0
+    with _opened(path) as source:
         tenants = await registered(kafka_config(settings))
         async with engines.bus(settings) as bus:
-            async for batch in _batches(_turns(lines, defaults, tenants)):
+            async for chunk in _chunks(source):
+                batch = list(_turns(chunk, lines, defaults, tenants))
+                lines += len(chunk)
                 await _deliver(bus, batch, sent)
+                _progress(f"{sent.turns} turns sent")
+    _progress("")
     return sent
 
 
@@ -115,56 +118,47 @@ async def _deliver(bus: KafkaBus, batch: Sequence[tuple[Turn, Outgoing]], sent: 
     sent.add((turn.scope.tenant for turn, _ in batch), positions)
 
 
-async def _batches(turns: Iterator[tuple[Turn, Outgoing]]) -> AsyncIterator[list[tuple[Turn, Outgoing]]]:
-    """At most BATCH at a time; a slow source is sent as it comes. Says how far it got, on a terminal."""
-    batch: list[tuple[Turn, Outgoing]] = []
-    total, told = 0, time.monotonic()
-    while (item := await asyncio.to_thread(next, turns, None)) is not None:
-        batch.append(item)
-        if len(batch) >= BATCH or time.monotonic() - told > 0.5:
-            total += len(batch)
-            yield batch
-            batch = []
-            if sys.stderr.isatty() and time.monotonic() - told > 0.5:
-                told = time.monotonic()
-                sys.stderr.write(f"\r{total} turns sent ")
-                sys.stderr.flush()
-    if batch:
-        yield batch
-    if sys.stderr.isatty() and total:
-        sys.stderr.write("\r\x1b[K")
+async def _chunks(source: BufferedReader) -> AsyncIterator[list[bytes]]:
+    """The lines that are there, without waiting for more: a slow source is sent as it comes."""
+    rest = b""
+    while data := await asyncio.to_thread(source.read1, CHUNK_BYTES):
+        *lines, rest = (rest + data).split(b"\n")
+        if lines:
+            yield lines
+    if rest:
+        yield [rest]
 
 
 def _turns(
-    lines: Iterable[bytes], defaults: dict[str, Any], tenants: dict[str, Tenant]
+    lines: Sequence[bytes], before: int, defaults: dict[str, Any], tenants: dict[str, Tenant]
 ) -> Iterator[tuple[Turn, Outgoing]]:
-    """Each line as a turn to send. Raises Misconfigured naming the first line that is none."""
-    for number, line in enumerate(lines, 1):
+    """Each line as a turn to send. Raises InvalidRecord naming the first line that is none, Misconfigured."""
+    from connectors.codec import parse_json
+
+    for number, line in enumerate(lines, before + 1):
         if not line.strip():
             continue
-        where = f"line {number}: "
         try:
-            data = json.loads(line)
-        except ValueError:
-            raise Misconfigured(f"{where}not JSON") from None
-        if not isinstance(data, dict):
-            raise Misconfigured(f"{where}not an object")
-        data = {**defaults, **data}
-        turn = _checked(data, where)
+            data = parse_json(line)
+            if isinstance(data, dict):
+                data = {**defaults, **data}
+            turn = parse_turn(data, _NOWHERE)
+        except InvalidRecord as error:
+            raise InvalidRecord(error.reason, f"{error.field or 'turn'} in line {number}") from None
         tenant = tenants.get(turn.scope.tenant)
         if tenant is None:
-            raise Misconfigured(f"{where}its tenant is not registered: python -m streams tenant add ID")
+            raise Misconfigured(f"the tenant of line {number} is not registered: python -m streams tenant add ID")
         yield turn, _outgoing(data, turn.scope, tenant)
 
 
-def _checked(data: dict[str, Any], where: str) -> Turn:
-    try:
-        return parse_turn(data, _NOWHERE)
-    except InvalidRecord as error:
-        raise Misconfigured(f"{where}{error}") from None
+def _progress(line: str) -> None:
+    """Shown on a terminal only, in place of the line before."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{line}")
+        sys.stderr.flush()
 
 
-def _outgoing(data: dict[str, Any], scope: Scope, tenant: Tenant) -> Outgoing:
+def _outgoing(data: object, scope: Scope, tenant: Tenant) -> Outgoing:
     from connectors.codec import to_json
     from connectors.kafka.producer import Outgoing
     from connectors.kafka.topics import TURNS
@@ -173,12 +167,15 @@ def _outgoing(data: dict[str, Any], scope: Scope, tenant: Tenant) -> Outgoing:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[IO[bytes]]:
-    with ExitStack() as stack:
-        try:
-            source = sys.stdin.buffer if path == "-" else stack.enter_context(open(path, "rb"))
-        except OSError as error:
-            raise Misconfigured(f"{path}: {error.strerror}") from None
+def _opened(path: str) -> Iterator[BufferedReader]:
+    if path == "-":
+        yield cast(BufferedReader, sys.stdin.buffer)
+        return
+    try:
+        source = open(path, "rb")  # noqa: SIM115 - only its opening may fail here
+    except OSError as error:
+        raise Misconfigured(f"{path}: {error.strerror}") from None
+    with source:
         yield source
 
 
