@@ -15,11 +15,11 @@ PROVISION_SECONDS = 60.0
 
 
 class ApplicationServer:
-    """A process of `python -m streams` that says on `/readyz` when it can do its work."""
+    """A process that says on `/readyz` of its port when it can do its work."""
 
-    def __init__(self, name: str, verb: str, environment: Mapping[str, str], port: Port) -> None:
+    def __init__(self, name: str, argv: tuple[str, ...], environment: Mapping[str, str], port: Port) -> None:
         self.name = name
-        self._verb = verb
+        self._argv = argv
         self.environment = environment
         self._port = port
 
@@ -27,7 +27,7 @@ class ApplicationServer:
         """Returns when `/readyz` has answered 200."""
         say("starting")
         port = self._port.give()
-        command = Command(self.name, python("streams", self._verb), self.environment, STOP_SECONDS)
+        command = Command(self.name, self._argv, self.environment, STOP_SECONDS)
         part = run.start(command)
         part.wait_ready(lambda: is_ready(port), READY_SECONDS, run.cancelled)
         return part

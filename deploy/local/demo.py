@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 
 from deploy.local.__main__ import raise_on_signals
 from deploy.local.engine import LocalEngine
@@ -29,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         return _show(console, options.folder, stays)
     except (LocalError, NotImplementedError) as failure:
-        console.print(f"\n{failure}", style="red", markup=False)
+        console.print(f"\n{failure}", style="red", markup=False, soft_wrap=True)
         return 1
     except KeyboardInterrupt:
         console.print("\nstopped; nothing is left running")
@@ -56,7 +57,7 @@ def _show(console: Console, folder: Path | None, stays: bool) -> int:
     begin = time.monotonic()
 
     def say(line: str) -> None:
-        console.print(f"[dim]{time.monotonic() - begin:6.1f} s[/dim]  {line}")
+        console.print(f"[dim]{time.monotonic() - begin:6.1f} s[/dim]  {escape(line)}", soft_wrap=True)
 
     with LocalEngine(folder or FOLDER, fresh=folder is None, on_progress=say) as engine:
         with console.status("starting the engine"):

@@ -31,7 +31,7 @@ from deploy.local.milvus import MilvusServer
 from deploy.local.ports import HOST, Port, free_port
 from deploy.local.process import Part
 from deploy.local.redis_server import RedisServer
-from deploy.local.run import Run, write_private
+from deploy.local.run import Run, python, write_private
 
 SECRET_BYTES = 32
 
@@ -194,7 +194,7 @@ class LocalEngine:
             "TWINSLUICE_WORKER_PORT": str(port.number),
             "TWINSLUICE_DATA": str(data),
         }
-        self._servers[name] = ApplicationServer(name, "worker", {**self._settings, **own}, port)
+        self._servers[name] = ApplicationServer(name, python("streams", "worker"), {**self._settings, **own}, port)
         return self._servers[name]
 
     def _make_settings(self, partitions: int) -> dict[str, str]:
@@ -215,7 +215,7 @@ class LocalEngine:
             KafkaServer(self.folder / "kafka", kafka, control, partitions),
             RedisServer(self.folder / "redis", redis),
             MilvusServer(self.folder / "milvus", milvus),
-            ApplicationServer("api", "api", settings, api),
+            ApplicationServer("api", python("streams", "api"), settings, api),
         ):
             self._servers[server.name] = server
         self._run.settle(settings)
