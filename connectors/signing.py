@@ -93,3 +93,10 @@ class RequestIds:
     def _tag(self, scope: Scope, head: str) -> str:
         key = derive(self.secret, scope.tenant, "", "request-id")
         return hmac.digest(key, row_key(scope.user, head), sha256).hex()[:_TAG_CHARS]
+
+
+def shown_request_id(bound: str) -> str:
+    """The client's own id in an id that `RequestIds.bound` made; any other id as it is."""
+    head, mark, tag = bound.rpartition("~")
+    is_tag = len(tag) == _TAG_CHARS and all(c in "0123456789abcdef" for c in tag)
+    return head if mark and head and is_tag else bound

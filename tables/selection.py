@@ -14,7 +14,7 @@ from tables.candidate import SELF
 from tables.context import Item, Knowledge, Message, Offers, Origin
 from tables.copies import Hit
 from tables.erasure import Mark, Reach, Shown, hides
-from tables.fields import asked_slots
+from tables.fields import asked_slots, is_asked
 from tables.keys import turn_key
 from tables.memory import Memory, State
 from tables.policy import Policy
@@ -195,7 +195,7 @@ def _legs(
             memory,
             dense=None if dense is None else dense[0].get(memory.id, dense[1]),
             keyword=score,
-            field=FIELD_MATCH if memory.slot in slots and memory.subject == SELF else 0.0,
+            field=FIELD_MATCH if is_asked(memory.slot, slots) else 0.0,
         )
         for memory, score in zip(allowed, keyword, strict=True)
     ]

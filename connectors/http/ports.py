@@ -133,3 +133,14 @@ class Services(Protocol):
 
     @property
     def health(self) -> Health: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSet:
+    """The five services as one thing: fits `Services`."""
+
+    tenants: Tenants
+    recalls: Recalls
+    memories: Memories
+    doors: Doors
+    health: Health
