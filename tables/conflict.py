@@ -121,7 +121,7 @@ _TEXTS: Final[Mapping[tuple[QuestionKind, bool], str]] = {
 }
 _WRONG_TEXTS: Final = {
     True: "你说这条记得不对：“{held}”。要去掉它吗？",
-    False: "You say this is wrong: “{held}”. Drop it?",
+    False: "You say this is wrong: “{held}”. Should I drop it?",
 }
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tables.admit import admit
-from tables.book import Book
+from tables.book import Book, Entry
 from tables.candidate import SELF, Candidate, Confirmation, Kind, Polarity, Sensitivity
 from tables.command import Actor, ActorRole, Command, CommandKind
 from tables.enter import memory_from
@@ -79,6 +79,11 @@ def memory(value: str = "paris", **fields: Any) -> Memory:
     return replace(memory_from(candidate(value, **said), State.COMMITTED), **fields)
 
 
+def entry(**fields: Any) -> Entry:
+    """The book's line of `memory()`, with `fields` of its own."""
+    return replace(entry_of(memory()), **fields)
+
+
 def frozen(value: str = "paris", **fields: Any) -> Memory:
     return memory(value, state=State.FROZEN, **fields)
 
@@ -92,6 +97,27 @@ def take(candidates: Iterable[Candidate], start: World | None = None, policy: Po
         steps.append(step)
         here = step.world
     return steps
+
+
+def last(candidates: Iterable[Candidate], start: World | None = None, policy: Policy = POLICY) -> Step:
+    """The step of the last of `candidates`."""
+    return take(candidates, start, policy)[-1]
+
+
+def active(here: World) -> list[str]:
+    """The values that are current in `here`, drafts left out."""
+    return sorted(m.value for m in rows(here) if m.recallable)
+
+
+def rows(here: World) -> list[Memory]:
+    """The rows that the book names."""
+    return [here.memories[key] for key in here.book.entries]
+
+
+def only(step: Step) -> Memory:
+    """The one row that `step` wrote."""
+    (row,) = step.memories.values()
+    return row
 
 
 def later(days: float) -> int:
