@@ -1,7 +1,7 @@
 """The synchronous client behind one wall: a deadline on every call, no message of its errors ever logged.
 
 Two states mend themselves here: a collection that is not loaded after the engine was restarted (code 101), and a
-partition that another process made or dropped (code 200).
+partition that another process made or dropped.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ Span = tuple[int, int]
 
 AWAY: Final = (MilvusException, grpc.RpcError)
 NOT_LOADED: Final = 101
-NO_PARTITION: Final = 200
 FILL: Final = 0.7  # ids are hashes: ranges planned 70 % full rarely overflow a page
 STRONG: Final = "Strong"
 RECONNECT: Final = {
@@ -189,10 +188,9 @@ class Engine:
         try:
             self._open(partition)
             self._loaded(lambda client: self._write(client, partition, rows))
-        except MilvusException as error:
-            if error.code != NO_PARTITION:
+        except MilvusException:
+            if self._still_has(partition):
                 raise
-            self._known.discard(partition)
             self._open(partition)
             self._loaded(lambda client: self._write(client, partition, rows))
 
@@ -229,11 +227,15 @@ class Engine:
             return []
         try:
             return self._loaded(call)
-        except MilvusException as error:
-            if partition is None or error.code != NO_PARTITION:
+        except MilvusException:
+            if partition is None or self._still_has(partition):
                 raise
-            self._known.discard(partition)
             return []
+
+    def _still_has(self, partition: str) -> bool:
+        """Ask again: a missing partition has another error code on every engine (200, 65535)."""
+        self._known.discard(partition)
+        return self.has_partition(partition)
 
     def _loaded(self, call: Callable[[Any], T]) -> T:
         client = self._connected()
