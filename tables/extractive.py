@@ -17,6 +17,7 @@ from tables.dates import days_said
 from tables.extractive_clauses import CLAUSE_MAX, clauses
 from tables.extractive_frames import (
     is_hedged,
+    is_lead,
     is_momentary,
     is_question,
     is_request,
@@ -144,15 +145,19 @@ def _before_frame(work: _Work, start: int, end: int, zh: bool) -> int:
 
 
 def _read_clauses(work: _Work, start: int, end: int, zh: bool) -> None:
-    grows = False
+    grows, lead = False, -1
     for clause_start, clause_end in clauses(work.turn.content, start, end, zh):
-        grows = _read_clause(work, clause_start, clause_end, zh, grows)
+        first = lead if lead >= 0 else clause_start
+        if is_lead(work.turn.content[clause_start:clause_end], zh):
+            lead = first
+            continue
+        grows, lead = _read_clause(work, first, clause_end, zh, grows), -1
 
 
 def _read_clause(work: _Work, start: int, end: int, zh: bool, grows: bool) -> bool:
     """Reads one clause; whether a clause after it may go on about the same fact."""
     skipped, remembered = preface(work.turn.content[start : min(end, start + CLAUSE_MAX)], zh)
-    text = work.turn.content[start + skipped : min(end, start + CLAUSE_MAX)]
+    text = work.turn.content[start + skipped : min(end, start + CLAUSE_MAX)].rstrip(" 。.!！~～…")
     found = _judge(work, text, zh, remembered, (start, end))
     if isinstance(found, Drop):
         if found is Drop.NOT_WORTH and grows and _grow(work, end):
@@ -179,7 +184,7 @@ def _judge(work: _Work, text: str, zh: bool, remembered: bool, span: tuple[int, 
         return kin
     if third_party(text, zh):
         return Drop.THIRD_PARTY
-    reading = read(text, zh, work.context, bool(work.turn.task))
+    reading = read(text, zh, work.context, normalised(work.turn.task))
     hard = reading is not None and slot_of(reading.slot).kind in (
         Kind.IDENTITY,
         Kind.HEALTH,

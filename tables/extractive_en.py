@@ -294,7 +294,8 @@ RULES = compiled(
             r"| please)?(?: again)? (?:mention|bring(?:ing)? up|discuss(?:ing)?|talk(?:ing)?(?: to me)? about"
             r"|recommend(?:ing)?|suggest(?:ing)?|show(?:ing)? me|send(?:ing)? me|push(?:ing)?|sell(?:ing)?"
             r"|offer(?:ing)?(?: me)?|ask(?:ing)?(?: me)? about|promot(?:e|ing)|pitch(?:ing)?|mentioning)(?: me"
-            r"| to me)? (?!it\b|that\b|anything else)(?P<v>[^.;:!?]{2,60}?)(?: to me| with me| ever again| again"
+            r"| to me)? (?!it\b|that\b|anything (?:else|yet))(?P<v>[^.;:!?]{2,60}?)(?: to me| with me| ever again"
+            r"| again"
             r"| any ?more| for good| please)*(?=$|[,.;:!?])",
         ),
         (
@@ -454,6 +455,40 @@ RULES = compiled(
             rf"|next|this|the)\b(?=.{{2,}})",
         ),
         (
+            "task.date",
+            r"(?:the |our |my )?(?P<o>[\w' -]{2,30}?) (?:ships|closes|opens|launches|ends|starts|expires"
+            r"|is due|goes live|releases|(?:got |was |is |has been )?(?:moved|shifted|pushed|rescheduled"
+            r"|postponed))(?: on| by| in| at| to)? (?=(?:\d|the \d|mon|tue|wed|thu|fri|sat|sun|next|jan|feb|mar|apr"
+            r"|may|jun|jul|aug|sep|oct|nov|dec))",
+        ),
+        (
+            "commitment.event",
+            rf"(?:an? |the )?(?P<o>(?:[\w-]+ ){{0,2}}?{_EVENT})(?:'s)?(?: [\w' ]{{2,30}}?)? (?:on"
+            rf"|next|this|tomorrow|in) (?=(?:\d|the \d|mon|tue|wed|thu|fri|sat|sun|next|week|month|morning|jan|feb"
+            r"|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))",
+        ),
+        (
+            "commitment.promise",
+            rf"(?:{_I} )?(?:still )?(?:need|have|got|gotta|must|gonna"
+            rf"|going) ?(?:to )?(?P<v>(?!know|ask|go|sleep)\w+\b(?=.{{0,60}}\b(?:by|before|until"
+            rf"|next) )[^.;!?]{{4,60}})",
+        ),
+        (
+            "plan.intent-",
+            rf"(?:{_I} |{_I}'ve |we have )?(?:have )?(?:cancell?ed|dropped|scrapped|called off|shelved"
+            rf"|gave up on) (?:the |our |my )?(?:idea of )?(?:an? )?(?P<v>[^,.;!?]{{3,40}})",
+        ),
+        (
+            "plan.intent",
+            r"(?:currently |now )?(?:training|saving|studying|preparing|looking|planning|hoping) (?:for"
+            r"|up for|to) (?P<v>[^.;!?]{4,60})",
+        ),
+        (
+            "boundary.rule",
+            r"(?P<v>(?:you must |please |always )*(?:check with|ask"
+            r"|consult) me (?:first )?before [^.;!?]{3,50})",
+        ),
+        (
             "task.decision",
             rf"(?:{_I}(?:'ve| have)? |finally |it'?s )*(?:decided (?:on|to|against)|settled on"
             rf"|gone with|went with|going with|agreed on|chosen|picked|chose|signed off on"
@@ -533,10 +568,12 @@ RULES = compiled(
 )
 
 FAMILY = (
-    rf"(?:(?:my|our) (?P<s>(?:(?:older|younger|elder|little|big|twin|late|youngest|eldest|oldest|first|second"
+    rf"(?:(?:my|our) |(?=(?:husband|wife|partner|mum|mom|dad|son|daughter|boyfriend"
+    rf"|girlfriend)\b))(?:(?P<s>(?:(?:older|younger|elder|little|big|twin|late|youngest|eldest|oldest|first|second"
     rf"|teenage|baby|best|other|new|\w+-year-old|two|three|four) )*(?:{_REL}))"
     r"(?!'s (?:friend|neighbou?r|teacher|boss|dog|cat|colleague)|'? (?:said|says|told|asked|thinks|made|sent|gave"
-    r"|called me|wrote|keeps|just|texted|loved|laughed|was so|bought))(?:,? [A-Z][\w-]+,?)?)(?P<p>(?:'s| |,).{2,80})"
+    r"|called me|wrote|keeps|just|texted|loved|laughed|was so|bought))(?:,? (?-i:[A-Z])[\w-]+,?)?)(?P<p>(?:'s| "
+    r"|,).{2,80})"
 )
 FAMILY_STATES = (
     r"(?:'s|,? ?is|,? ?are|,? ?was|,? ?has|,? ?have|,? ?lives?|,? ?works?|,? ?goes?|,? ?can'?t|,? ?cannot"

@@ -8,7 +8,8 @@ from tables.worth import Drop, asks
 
 # The rest of the turn is no statement either: a quoted text, a role play, something to work on follows.
 _OPENS_ZH = re.compile(
-    r"(?:假设|假定|假如|想象一下|想象|角色扮演|剧本|台词|作文|范文|例文|思想实验|造句|例句|病句|歌词|广告词|原文"
+    r"(?:假设|假定|假如|想象一下|想象|角色扮演|剧本|台词|测试数据|示例|样例|作文|范文|例文|思想实验|造句|例句|病句"
+    r"|歌词|广告词|原文"
     r"|文案|简介|留言)"
     r".{0,20}[:：]|^(?:假设|假定|假装|想象|比方说|比如说?|好比说?|举个例子|就当|设想)"
     r"|^(?:请|帮我|帮忙|麻烦)?(?:把|将)?.{0,10}(?:翻译|润色|改写|改病句|总结|缩写|校对|分析|解释|续写|改短"
@@ -44,9 +45,10 @@ _HYPOTHETICAL_EN = re.compile(
     re.IGNORECASE,
 )
 _QUOTATION_ZH = re.compile(
-    r"(?:他|她|他们|人|妈|爸|师|医生|老板|客户|朋友|同事|友|友们|公|婆|爷|奶|姐|哥|弟|妹|有人|网上|书上|书里|文章|歌"
+    r"(?:他|她|他们|人家|那人|妈|爸|师|医生|老板|客户|朋友|同事|友|友们|公|婆|爷|奶|姐|哥|弟|妹|有人|网上|书上|书里"
+    r"|文章|歌"
     r"|电影|剧|新闻|广告|俗话|老话|古人|常言)"
-    r"[^，。]{0,6}(?:说|讲|写|唱|发来|喊|吼|念叨|告诉|道|问|回)(?!好|定|服|我(?:有|得|可能|是))|俗话|常言道|老话"
+    r"[^，。]{0,6}(?:说|讲|写|唱|发来|喊|吼|念叨|告诉|写道|问|回)(?!好|定|服|我(?:有|得|可能|是))|俗话|常言道|老话"
     r"|每日一句|听说|据说"
     r"|(?:所谓|号称|名言|台词|歌词|作文|范文)"
 )
@@ -66,6 +68,7 @@ _DOCTOR = re.compile(
     r"医生|大夫|体检|营养师|\b(?:doctor|doc|gp|dentist|dermatologist|physio|cardiologist|nutritionist|specialist)\b",
     re.I,
 )
+_GAVE_WORD = re.compile(r"\b(?:promised|told|swore|agreed|my word|i said|appreciate it if)\b(?!.{0,60}\bif i\b)", re.I)
 _REPORTS_SELF = re.compile(
     r"(?:告诉|跟|和|对|答应|向)(?:我?(?:老板|客户|团队|妈|爸|老婆|老公|姥姥|儿子|女儿|他们|她|他))|\bi (?:told"
     r"|promised|said)\b",
@@ -94,7 +97,7 @@ _OTHERS_EN = (
 )
 _THIRD_EN = re.compile(
     rf"(?:(?:my|our|a|the|an?) (?:\w+ ){{0,2}}(?:{_OTHERS_EN})\b(?!'?s? name)|(?:he|she|they|his|her|their|everyone"
-    rf"|somebody|someone|people|that \w+|those|these)\b"
+    rf"|somebody|someone|people|that \w+|those|these|the other \w+|another \w+)\b"
     r"|it(?:'s)?\b|(?:a|this|some) (?:guy|man|woman|girl|boy|kid|person|lady)\b|heard\b|my \w+'s (?!name|birthday)"
     r"|the (?:president|singer|dean|mayor|queen|king)\b"
     r"|you(?:'re|r)?\b)",
@@ -192,7 +195,7 @@ def opens_foreign(text: str, zh: bool) -> bool:
 
 def sentence_frame(text: str, zh: bool) -> Drop | None:
     """A frame that takes the statement out of a whole sentence."""
-    if (_HYPOTHETICAL_ZH if zh else _HYPOTHETICAL_EN).search(text):
+    if (_HYPOTHETICAL_ZH if zh else _HYPOTHETICAL_EN).search(text) and not _GAVE_WORD.search(text):
         return Drop.HYPOTHETICAL
     quoted = _QUOTED.search(text)
     if quoted and (len(quoted[1]) * 2 > len(text) or "我" in quoted[1] or re.search(r"\bI\b", quoted[1])):
@@ -229,6 +232,27 @@ def is_hedged(clause: str, zh: bool) -> bool:
 
 def is_question(clause: str) -> bool:
     return asks(clause)
+
+
+_LEAD_ZH = re.compile(
+    r"(?:(?:请|麻烦)?(?:以后|今后|往后|从现在(?:起|开始)|从今(?:天起|往后|以后)|从此|默认|一律|这次|这回|今天|今晚"
+    r"|平时|一般|通常|首先|最近)[呢啊吧]?)"
+)
+_LEAD_EN = re.compile(
+    r"(?:(?:and |so |but |please )*(?:from now on(?:wards)?|from here on|going forward|in (?:the )?future|always"
+    r"|by default|as a rule|in general"
+    r"|generally|usually|this time|for now|today|tonight|for this (?:project|task|chat|conversation|session|one)"
+    r"|these days|at work|at home))",
+    re.IGNORECASE,
+)
+
+
+def is_lead(clause: str, zh: bool) -> bool:
+    """A clause of nothing but introduction ("from now on,", 对了，): it belongs to the statement after it."""
+    if (_LEAD_ZH if zh else _LEAD_EN).fullmatch(clause):
+        return True
+    match = (_PREFACE_ZH if zh else _PREFACE_EN).match(clause + " ")
+    return match is not None and match.end() > len(clause)
 
 
 def preface(clause: str, zh: bool) -> tuple[int, bool]:

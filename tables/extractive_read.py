@@ -58,13 +58,13 @@ def family(text: str, zh: bool) -> tuple[str, Reading] | None:
     if named:
         return subject, Reading("fact.name", normalised(named["v"]), False, 0.9)
     own = ("我" if zh else "I ") + rest.lstrip(" ,的")
-    reading = _by_rules(own, zh, "", False) if zh else None
+    reading = _by_rules(own, zh, "", "") if zh else None
     if reading is not None and reading.slot.startswith(("health.", "preference.likes", "identity.")):
         return subject, reading
     return subject, Reading("fact.about", bare(rest, zh), _NEGATED.search(rest) is not None, 0.9)
 
 
-def read(text: str, zh: bool, context: str, in_task: bool) -> Reading | None:
+def read(text: str, zh: bool, context: str, task: str) -> Reading | None:
     """What the first fitting law reads: contact, standing instruction, way of having a thing, then the rules."""
     contact = _contact(text)
     if contact is not None:
@@ -74,7 +74,7 @@ def read(text: str, zh: bool, context: str, in_task: bool) -> Reading | None:
         instruction = _instruction(text, zh)
         if instruction is not None:
             return instruction
-    reading = _by_rules(text, zh, context, in_task)
+    reading = _by_rules(text, zh, context, task)
     if reading is None or reading.slot.startswith(("preference.likes", "preference.habit")):
         had = way(text, zh)
         if had is not None and (lasting or reading is not None or re.match(r"我|i\b|my\b", text, re.IGNORECASE)):
@@ -102,9 +102,14 @@ def _instruction(text: str, zh: bool) -> Reading | None:
     slot, value, negative = about(text)
     if slot != "preference.instruction":
         return Reading(slot, value, negative, 0.9)
-    if re.match(r"(?:i|we|it|there|you|my)\b|我(?!的)|咱", text, re.IGNORECASE):
+    if re.match(
+        r"(?:i|we|it|there|you|my)\b|我(?!的)|咱|.{0,6}(?:你|我)(?:每次|总|一直|以后|会)"
+        r"|.{0,12}\byou always\b",
+        text,
+        re.I,
+    ):
         return None
-    boundary = _by_rules(text, zh, "", False)
+    boundary = _by_rules(text, zh, "", "")
     if boundary is not None and boundary.slot.startswith(("boundary.", "health.", "contact.", "identity.")):
         return boundary
     if not (_VERB_ZH if zh else _VERB_EN).search(text):
@@ -114,29 +119,31 @@ def _instruction(text: str, zh: bool) -> Reading | None:
     return Reading("preference.instruction", said, _NEGATED.search(said) is not None, 0.9)
 
 
-def _by_rules(text: str, zh: bool, context: str, in_task: bool) -> Reading | None:
+def _by_rules(text: str, zh: bool, context: str, task: str) -> Reading | None:
     for rule in extractive_zh.RULES if zh else extractive_en.RULES:
         match = rule.pattern.search(text) if rule.anywhere else rule.pattern.match(text)
         if match is not None:
-            return _reading(rule, match, text, zh, context, in_task)
+            return _reading(rule, match, text, zh, context, task)
     return None
 
 
-def _reading(rule: Rule, match: re.Match[str], text: str, zh: bool, context: str, in_task: bool) -> Reading:
+def _reading(rule: Rule, match: re.Match[str], text: str, zh: bool, context: str, task: str) -> Reading:
     groups = match.groupdict()
     negative = rule.negative != bool(groups.get("n"))
     entry = SLOTS[rule.slot]
     slot, said = rule.slot, groups.get("v")
     if entry.of:
         name = groups.get("o") or groups.get("x") or groups.get("y") or ""
-        name = object_of(rule.slot, name, in_task) if rule.slot.startswith("task.") else bare(name, zh)
-        if not name and rule.slot == "task.budget" and not in_task:
+        name = object_of(rule.slot, name, task) if rule.slot.startswith("task.") else bare(name, zh)
+        if not name and rule.slot == "task.budget" and not task:
             name = _object_before(rule, context)
         slot = f"{rule.slot}.{name}" if name else rule.slot
         said = said or groups.get("x")
     else:
         said = said or groups.get("o") or groups.get("x")
     value = bare(said or match[0], zh)
+    if rule.slot == "commitment.promise":
+        negative = _NEGATED.search(value[:16]) is not None
     return Reading(slot, value or normalised(text), negative, rule.confidence)
 
 
@@ -146,4 +153,4 @@ def _object_before(rule: Rule, context: str) -> str:
     if before is None:
         return ""
     groups = before.groupdict()
-    return object_of(rule.slot, groups.get("x") or groups.get("o") or "", False)
+    return object_of(rule.slot, groups.get("x") or groups.get("o") or "", "")

@@ -86,7 +86,7 @@ _NEGATES = re.compile(
 )
 
 STANDING_ZH = re.compile(
-    r"以后|今后|往后|从现在(?:起|开始)|从今(?:天起|往后|以后)|从此|一律|永远|始终"
+    r"(?<![点号天周月年日时])以后|今后|往后|从现在(?:起|开始)|从今(?:天起|往后|以后)|从此|一律|永远|始终"
     r"|每次(?!都是我)|默认|平时(?:给我|回)|一直用|总是用|都(?:用|给我|点|按)|凡是"
 )
 STANDING_EN = re.compile(
@@ -151,7 +151,7 @@ _WAYS = {
 }  # fmt: skip
 _WAY = re.compile("|".join(f"(?P<{name}>{words})" for name, words in _WAYS.items()), re.IGNORECASE)
 _WAY_BEFORE_ZH = re.compile(r"(?:喜欢|爱|偏爱|习惯|一般|平时|都|只|要|点|喝|吃|来)+(?:喝|吃|点|要|的是)*$")
-_HEAD_AFTER_ZH = re.compile(r"的?(?P<v>[\u4e00-\u9fff]{1,5}?)(?:了|的|吧|就行|就好|即可)*(?:$|[，。！])")
+_HEAD_AFTER_ZH = re.compile(r"的?(?P<v>(?![的了吧就])[\u4e00-\u9fff]{1,5}?)(?:了|的|吧|就行|就好|即可)*(?:$|[，。！])")
 _HEAD_BEFORE_ZH = re.compile(
     r"(?:以后|今后|从现在起|往后|每次|平时|我的?|请|帮我|给我|喝|吃|点|买|要|的)*(?P<v>[\u4e00-\u9fff]{1,5}?)(?:我"
     r"|就|都|也|得|必须|请|只|全|一律|统一|给我|改成?|换成?)*"
@@ -186,11 +186,11 @@ def way(text: str, zh: bool) -> tuple[str, str] | None:
 
 
 def _head_zh(before: str, after: str) -> str:
-    lead = _HEAD_BEFORE_ZH.search(before)
-    if lead and lead["v"] not in ("我", "就", "都"):
-        return lead["v"]
     follow = _HEAD_AFTER_ZH.match(after)
-    return follow["v"] if follow and (_WAY_BEFORE_ZH.search(before) or not before) else ""
+    if follow and (_WAY_BEFORE_ZH.search(before) or not before):
+        return follow["v"]
+    lead = _HEAD_BEFORE_ZH.search(before)
+    return lead["v"] if lead and lead["v"] not in ("我", "就", "都") else ""
 
 
 def _head_en(before: str, after: str) -> str:
@@ -247,25 +247,26 @@ _EVENT_EN = re.compile(
 )
 
 
-def object_of(slot: str, said: str, in_task: bool) -> str:
+def object_of(slot: str, said: str, task: str) -> str:
     """The object that a slot's name goes on with: what is budgeted or dated, without its determiners.
 
-    In a task the task itself is the object: "the budget for the kitchen" and "the budget" are one; a part of it
-    ("floor budget") is its own.
+    In a task the task itself is the object: "the budget for the kitchen", "the total budget" and "the budget" are one
+    in a task named kitchen; a part of it ("floor budget") is its own.
     """
     plain = normalised(said)
     if slot == "task.date":
         event = _EVENT_ZH.search(plain) or _EVENT_EN.search(plain)
-        rest = plain if in_task is False else ""
         name = event[0].replace("-", "").replace("going live", "golive") if event else plain
-        return name if in_task or event is None else _outside(rest, name)
+        return name if task or event is None else _outside(plain, event[0], name)
+    if task and re.search(r"总|\b(?:total|overall)\b", plain):
+        return ""
     plain = re.sub(r"^(?:我们?的?|咱们的?|the |our |my |total |overall |new )+|(?:的|总|的总)+$", "", plain).strip()
-    return "" if _GENERIC.match(plain) else plain
+    return "" if _GENERIC.match(plain) or (task and (plain in task or task in plain)) else plain
 
 
-def _outside(rest: str, event: str) -> str:
+def _outside(plain: str, said: str, event: str) -> str:
     """Without a task the words before the event tell two projects apart."""
-    head = rest.split(event)[0]
+    head = plain.split(said)[0]
     head = re.sub(r"^(?:the|our|my|我们?的?)\s*|(?:系统|项目|的|\s)+$", "", head).strip()
     return f"{head} {event}".strip() if head else event
 

@@ -131,23 +131,32 @@ def is_instruction(lowered: str) -> bool:
     return False
 
 
-_CLAUSE_SPLIT = re.compile(r"[。！!；;\n，,、—]|\.(?:\s|$)| - ")
+_CLAUSE_SPLIT = re.compile(
+    r"(?<=[?？])|[。！!；;\n，,、—]|\.(?:\s|$)| - | so (?=what|which|how|is |are |can "
+    r"|should )"
+)
 _ASKS_ZH = re.compile(
     r"(?:[吗么呢]|(?<![有还])没有?"
     r"|(.)[不没]\1.{0,6}|多少|几[个点天号时]?|怎么[办样]?|什么|啥|哪[个里儿些家]?"
-    r"|谁|咋回事|为啥)"
+    r"|谁|咋回事|为啥"
+    r"|(?:啥|什么)(?:你|帮我)?(?:说|猜|看)+看?)"
     r"[呀啊呢吧来着的了]{0,3}[?？]*$"
     r"|^(?:请问|为什么|为啥|怎么|怎样|如何|什么|哪|谁|几|多少|啥|咋)"
     r"|^(?:是不是|有没有|能不能|可不可以|要不要|会不会|你(?:知道|记得|觉得|能|会|还记得|说))"
 )
 _ASKS_EN = re.compile(
-    r"^(?:and |so |but |ok(?:ay)?,? |hey,? |hi,? |well,? )*(?:what|why|how|when|where|who|whom|whose|which|"
-    r"is|are|was|were|do|does|did|can|could|would|will|should|shall|may|am|has|have you|any idea|tell me|do you"
-    r"|is there)\b",
+    r"^(?:and |so |but |ok(?:ay)?,? |hey,? |hi,? |well,? )*(?:(?:what|which|whose|whom)\b(?! (?:a|an)\b)"
+    r"|(?:why|how|when|where|who)(?:'s|\s+(?:is|are|was|were|do|does|did|can|could|would|will|should|has|have|come"
+    r"|much|many|long|far|often|to))\b"
+    r"|(?:is|are|was|were|do|does|did|can|could|would|will|should|shall|may|am|has)\s+(?!not\b)(?:i|you|we|they|he"
+    r"|she|it|there|this|that|the|my|your|a|an|any|someone|\w+s)\b"
+    r"|have you|any idea|tell me)",
     re.IGNORECASE,
 )
 _STATES_SELF = re.compile(
-    r"我(?!的)|咱|俺|本人|\b(?:i|i'm|i've|im|ive|my|we|we're|we've|our|me)\b|预算|对.{1,8}过敏", re.IGNORECASE
+    r"我(?!的)|咱|俺|本人|\b(?:i|i'm|i've|im|ive|my|we|we're|we've|our|me)\b|预算|考试|面试|手术|婚礼|对.{1,8}过敏"
+    r"|\b(?:exam|interview|wedding|surgery|budget)\b",
+    re.IGNORECASE,
 )
 
 
@@ -171,9 +180,7 @@ def is_bare_question(text: str) -> bool:
     if not asks(text):
         return False
     clauses = [piece for piece in _CLAUSE_SPLIT.split(text) if piece.strip()]
-    if any(_STATES_SELF.search(piece) for piece in clauses[:-1]) or any(
-        "?" in p[:-1] or "？" in p[:-1] for p in clauses
-    ):
+    if any(_STATES_SELF.search(piece) and not asks(piece) for piece in clauses):
         return False
     last = clauses[-1] if clauses else text
     return len(clauses) <= 4 and not _GIVES_REASON.search(last.lower())
