@@ -9,12 +9,13 @@ from typing import Final
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as LostConnection
 from redis.exceptions import RedisError
 
 from connectors.redis.config import RedisConfig
 from tables.errors import Unavailable
 
-RETRIES: Final = 1  # a pooled connection that the server closed while idle; commands here may all be repeated
+RETRIES: Final = 1  # a pooled connection that the server closed while idle; a timeout is not waited for twice
 
 
 def connect(config: RedisConfig) -> Redis:
@@ -25,7 +26,7 @@ def connect(config: RedisConfig) -> Redis:
         timeout=config.timeout_seconds,
         socket_connect_timeout=config.connect_timeout_seconds,
         socket_timeout=config.timeout_seconds,
-        retry=Retry(NoBackoff(), RETRIES),
+        retry=Retry(NoBackoff(), RETRIES, supported_errors=(LostConnection,)),
         protocol=2,
     )
     return Redis.from_pool(pool)
