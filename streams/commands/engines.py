@@ -10,8 +10,7 @@ from connectors.kafka.registry import registered
 from connectors.redis.client import connect
 from connectors.redis.config import RedisConfig
 from connectors.redis.reader import RedisReader
-from streams.commands.config import kafka_config
-from streams.settings import Settings
+from streams.settings import Settings, kafka_config
 from tables.errors import Misconfigured
 from tables.policy import Tenant
 

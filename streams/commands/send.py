@@ -15,7 +15,7 @@ import typer
 
 from streams.commands.screen import print_fields, print_json, say
 from streams.commands.values import now_text
-from streams.settings import Settings, load
+from streams.settings import Settings, kafka_config, load
 from tables.errors import InvalidRecord, Misconfigured
 from tables.keys import Position, Scope, route
 from tables.turn import Role, Turn, parse_turn
@@ -98,7 +98,6 @@ async def _send_one(settings: Settings, data: dict[str, Any]) -> Sent:
 async def _send_file(settings: Settings, path: str, defaults: dict[str, Any]) -> Sent:
     from connectors.kafka.registry import registered
     from streams.commands import engines
-    from streams.commands.config import kafka_config
 
     sent, lines = Sent(), 0
     with _opened(path) as source:

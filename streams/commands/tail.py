@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from streams.commands.screen import say, visible
-from streams.settings import Settings, load
+from streams.settings import Settings, kafka_config, load
 from tables.errors import Misconfigured, Unavailable
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ async def _tail(settings: Settings, topic: str, begin: Start, count: int, once: 
     from aiokafka.errors import KafkaError
 
     from connectors.kafka.reader import opened
-    from streams.commands.config import kafka_config
 
     async with opened(kafka_config(settings), topic) as (consumer, parts):
         ends = await consumer.end_offsets(parts)

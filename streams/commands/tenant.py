@@ -10,7 +10,7 @@ import typer
 
 from streams.commands.screen import print_fields, print_table, say
 from streams.commands.values import legal_id, now_text, time_ms, with_settings
-from streams.settings import Settings, load
+from streams.settings import Settings, kafka_config, load
 from tables.policy import Clock, Policy, Tenant
 
 app = typer.Typer(no_args_is_help=True, help="Register tenants and change their policy.")
@@ -65,7 +65,6 @@ def list_(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] =
     """
     settings = load()
     from connectors.kafka.registry import registered
-    from streams.commands.config import kafka_config
 
     tenants = sorted(asyncio.run(registered(kafka_config(settings))).values(), key=lambda tenant: tenant.id)
     if as_json:
@@ -91,7 +90,6 @@ async def _add(
     from connectors.kafka.registry import register, registered
     from connectors.milvus.placement import choose, is_dedicated
     from streams.commands import engines
-    from streams.commands.config import kafka_config
 
     config = kafka_config(settings)
     tenants = await registered(config)

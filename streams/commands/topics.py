@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from streams.commands.screen import print_json, print_table, say
-from streams.settings import load
+from streams.settings import kafka_config, load
 
 
 def topics(
@@ -27,7 +27,6 @@ def topics(
     settings = load()
     from connectors.kafka.admin import provision
     from connectors.kafka.topics import TOPICS
-    from streams.commands.config import kafka_config
 
     created = set(asyncio.run(provision(kafka_config(settings), create=create)))
     rows = [
