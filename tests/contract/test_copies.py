@@ -37,12 +37,18 @@ class Doors:
 
 
 @pytest.fixture(params=["fake", pytest.param("redis", marks=pytest.mark.real)])
-async def doors(request: pytest.FixtureRequest) -> AsyncIterator[Doors]:
-    if request.param == "fake":
+def url(request: pytest.FixtureRequest) -> str:
+    """Where the real Redis is, "" for the fake. Not asynchronous: starting the real parts needs a loop of its own."""
+    return "" if request.param == "fake" else str(request.getfixturevalue("redis_url"))
+
+
+@pytest.fixture
+async def doors(url: str) -> AsyncIterator[Doors]:
+    if not url:
         shelf = Shelf()
         yield Doors(FakeCopies(shelf), FakeReader(shelf))
         return
-    config = RedisConfig(request.getfixturevalue("redis_url"), prefix=f"test-{unique('')[1:17]}")
+    config = RedisConfig(url, prefix=f"test-{unique('')[1:17]}")
     client = connect(config)
     yield Doors(RedisCopies(client, config), RedisReader(client, config))
     for key in [key async for key in client.scan_iter(match=f"{config.prefix}:*")]:

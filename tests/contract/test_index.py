@@ -24,14 +24,18 @@ AnyIndex = FakeIndex | MilvusIndex
 
 
 @pytest.fixture(params=["fake", pytest.param("milvus", marks=pytest.mark.real)])
-async def index(request: pytest.FixtureRequest) -> AsyncIterator[AnyIndex]:
-    if request.param == "fake":
+def uri(request: pytest.FixtureRequest) -> str:
+    """Where the real index is, "" for the fake. Not asynchronous: starting the real parts needs a loop of its own."""
+    return "" if request.param == "fake" else str(request.getfixturevalue("milvus_uri"))
+
+
+@pytest.fixture
+async def index(uri: str) -> AsyncIterator[AnyIndex]:
+    if not uri:
         yield FakeIndex()
         return
     # Small pages and calls, so that every test also walks the roads of large ones.
-    config = MilvusConfig(
-        request.getfixturevalue("milvus_uri"), page_rows=8, page_ids=8, ids_per_call=5, ids_per_query=6
-    )
+    config = MilvusConfig(uri, page_rows=8, page_ids=8, ids_per_call=5, ids_per_query=6)
     real = MilvusIndex(config)
     await real.ensure()
     yield real
@@ -266,8 +270,6 @@ async def test_a_dropped_tenant_is_gone_its_neighbour_is_not_and_it_may_start_ag
 
 
 async def test_a_tenant_that_never_wrote_is_empty(index: AnyIndex, home: Tenant) -> None:
-    scope = Scope(home.id, "u")
-    home = tenant()
     scope = Scope(home.id, "u")
     assert await index.owned(home, scope) == []
     assert await found(index, home, scope) == set()
