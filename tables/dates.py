@@ -112,6 +112,8 @@ def _read_zh(match: re.Match[str], today: date) -> tuple[date, str]:
     if match["month"]:
         return _month_zh(match, today)
     if match["weekday"]:
+        if match["weekday"] == "末" and not match["week"]:
+            raise ValueError("any weekend")
         return _exact(_weekday(today, "一二三四五六日天123456末".index(match["weekday"]), match["week"] or ""))
     if match["dom"]:
         return _exact(_day_of_month(today, int(match["dom"])))

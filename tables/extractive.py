@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tables.candidate import SELF, Candidate, Confirmation, Kind, Polarity, Sensitivity
-from tables.dates import days_said
+from tables.dates import Said, days_said
 from tables.extractive_clauses import CLAUSE_MAX, clauses
 from tables.extractive_frames import (
     is_hedged,
@@ -24,12 +24,13 @@ from tables.extractive_frames import (
     is_wish,
     opens_foreign,
     preface,
+    refuses,
     sentence_frame,
     third_party,
 )
 from tables.extractive_read import FAMILY_KIND, family, read, standing
 from tables.extractive_rules import Reading
-from tables.extractive_values import about, is_task_marked
+from tables.extractive_values import about, is_task_marked, values
 from tables.keys import memory_id
 from tables.policy import Policy, Sensitive
 from tables.sensitive import sensitivity
@@ -63,10 +64,11 @@ class Extraction:
 
 @dataclass(slots=True)
 class _Fact:
-    """A fact being read: its span may still grow by clauses that only go on about it."""
+    """A fact being read: its span may still grow by clauses that only go on about it; `stated` ends its own clause."""
 
     start: int
     end: int
+    stated: int
     reading: Reading
     subject: str
     remembered: bool
@@ -159,16 +161,22 @@ def _read_clause(work: _Work, start: int, end: int, zh: bool, grows: bool) -> bo
     skipped, remembered = preface(work.turn.content[start : min(end, start + CLAUSE_MAX)], zh)
     text = work.turn.content[start + skipped : min(end, start + CLAUSE_MAX)].rstrip(" 。.!！~～…")
     found = _judge(work, text, zh, remembered, (start, end))
+    if found is Drop.NOT_WORTH and grows and work.facts[-1].subject == SELF:
+        found = _without_subject(text, zh) or found
     if isinstance(found, Drop):
         if found is Drop.NOT_WORTH and grows and _grow(work, end):
             return True
         if found is Drop.THIRD_PARTY and grows and work.facts[-1].subject != SELF and _grow(work, end):
             return True
+        if found is Drop.NOT_WORTH and _refused(work.policy, sensitivity(text)):
+            found = Drop.SENSITIVE_REFUSED
         if found is not Drop.SESSION_WISH:
             work.drop((start, end), found)
         return False
     subject, reading = found
-    work.facts.append(_Fact(start, end, reading, subject, remembered, zh, is_task_marked(text)))
+    for value in values(reading.slot, reading.value, zh):
+        one = replace(reading, value=value)
+        work.facts.append(_Fact(start, end, end, one, subject, remembered, zh, is_task_marked(text)))
     return True
 
 
@@ -191,7 +199,7 @@ def _judge(work: _Work, text: str, zh: bool, remembered: bool, span: tuple[int, 
         Kind.COMMITMENT,
         Kind.TASK,
     )
-    if is_wish(text, zh) and not hard and not standing(text, zh):
+    if is_wish(text, zh) and not (hard and not refuses(text, zh)) and not standing(text, zh):
         work.wishes.append(Wish(about(text)[0], work.turn.content[slice(*span)], work.turn.key, work.turn.at))
         return Drop.SESSION_WISH
     if reading is not None and not (is_momentary(text, zh) and not hard):
@@ -201,6 +209,17 @@ def _judge(work: _Work, text: str, zh: bool, remembered: bool, span: tuple[int, 
     if is_momentary(text, zh):
         return Drop.MOMENTARY
     return Drop.REQUEST if is_request(text, zh) else Drop.NOT_WORTH
+
+
+def _without_subject(text: str, zh: bool) -> tuple[str, Reading] | None:
+    """ "I have asthma and take …": the subject of the clause before goes on."""
+    reading = read(("我" if zh else "I ") + text, zh, "", "")
+    personal = reading is not None and slot_of(reading.slot).kind in (Kind.IDENTITY, Kind.HEALTH, Kind.PREFERENCE)
+    return (SELF, reading) if reading is not None and personal else None
+
+
+def _refused(policy: Policy, kind: Sensitivity) -> bool:
+    return policy.sensitive.get(kind, Sensitive.ALLOW) is Sensitive.REFUSE
 
 
 def _grow(work: _Work, end: int) -> bool:
@@ -219,7 +238,7 @@ def _finished(work: _Work) -> Extraction:
         span = (fact.start, fact.end)
         if tokens(candidate.content) > work.policy.item_tokens:
             work.drop(span, Drop.TOO_LONG)
-        elif work.policy.sensitive.get(candidate.sensitivity, Sensitive.ALLOW) is Sensitive.REFUSE:
+        elif _refused(work.policy, candidate.sensitivity):
             work.drop(span, Drop.SENSITIVE_REFUSED)
         else:
             candidates.setdefault(candidate.id, candidate)
@@ -232,16 +251,12 @@ def _candidate(work: _Work, fact: _Fact) -> Candidate:
     entry = slot_of(reading.slot)
     content = turn.content[fact.start : fact.end]
     kind = entry.kind if fact.subject == SELF else FAMILY_KIND
-    said = days_said(content, turn.at, turn.zone_minutes)
+    said = days_said(turn.content[fact.start : fact.stated], turn.at, turn.zone_minutes)
     value = reading.value
     if slot_family(reading.slot) in ("task.date", "commitment.event"):
         value = said[-1].exact if said else ""
     polarity = Polarity.NEGATIVE if reading.negative else Polarity.POSITIVE
-    ends = kind in (Kind.COMMITMENT, Kind.PLAN)
-    bounding = [day for day in said if day.bounds or ends]
-    confidence = (
-        0.4 if is_hedged(content, fact.zh) and not fact.remembered else 0.9 if fact.remembered else reading.confidence
-    )
+    confidence = _confidence(fact, content)
     return Candidate(
         id=memory_id(turn.key, fact.subject, reading.slot, value, polarity.value),
         scope=turn.scope,
@@ -256,7 +271,7 @@ def _candidate(work: _Work, fact: _Fact) -> Candidate:
         polarity=polarity,
         content=content,
         span=(fact.start, fact.end),
-        expires_at=max((day.end_ms(turn.zone_minutes) for day in bounding), default=0),
+        expires_at=_expires_at(kind, said, turn.zone_minutes),
         confidence=confidence,
         explicit=confidence >= 0.8,
         importance=entry.importance,
@@ -268,6 +283,14 @@ def _candidate(work: _Work, fact: _Fact) -> Candidate:
         at=turn.at,
         position=turn.position,
     )
+
+
+def _expires_at(kind: Kind, said: list[Said], zone_minutes: int) -> int:
+    """The end of a commitment or plan, or of what holds "until …"; a task's own dates stay true after they pass."""
+    if kind is Kind.TASK:
+        return 0
+    ending = [day for day in said if day.bounds or kind in (Kind.COMMITMENT, Kind.PLAN)]
+    return max((day.end_ms(zone_minutes) for day in ending), default=0)
 
 
 def _confidence(fact: _Fact, content: str) -> float:

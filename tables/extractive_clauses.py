@@ -7,27 +7,28 @@ import re
 from tables.text import trimmed
 
 _ZH = re.compile(
-    r"[，；;、—…]+|,(?![0-9])|[：:](?!\d)(?=.{0,3}我)|(?<=[^\s])(?:但是|不过(?![敏分去来问滤期如是])|所以|而且"
+    r"[，；;—…]+|,(?![0-9])|[：:](?!\d)(?=.{0,3}我)|(?<=[^\s])(?:但是|不过(?![敏分去来问滤期如是])|所以|而且"
     r"|因为)(?=.{3})"
     r"|\s{2,}|(?<=[\u4e00-\u9fff])\s(?=[\u4e00-\u9fff])"
 )
+_ITEM = r"(?!(?:i|i'm|im|my|we|but|so|and|she|he|it|don'?t|no|not|never|please|use)\b)[\w-]{1,20}(?: [\w-]{1,20})?"
+_LIST = rf"\s?{_ITEM}(?:, {_ITEM}){{0,6}},? (?:and|or) {_ITEM}\s*(?:$|[.,!;])"  # "peanuts, eggs and shellfish" is one
+_SUBJECTS = r"i|i'm|i've|i'd|im|my|we|we're|our|don'?t|never|no|please|from now|use|always"
+_VERBS = r"take|have|am|live|work|love|hate|like|prefer|can'?t|need|keep|wear|speak"
 _EN = re.compile(
-    r",(?![0-9])\s*|;\s*|\s[-–—]+\s|…\s*|(?<=\S)\s\((?=i\b)|(?<=\S)\s(?=(?:and|but|so|because|since|although|though"
-    r"|cos|cause)\s+"
-    r"(?:now |then |also |please )?(?:i|i'm|i've|i'd|im|my|we|we're|our|don'?t|never|no|please|from now|use"
-    r"|always)\b)",
+    rf",(?![0-9])(?!{_LIST})\s*|;\s*|\s[-–—]+\s|…\s*|(?<=\S)\s\((?=i\b)"
+    r"|(?<=\S)\s(?=(?:and|but|so|because|since|although|though|cos|cause)\s+"
+    rf"(?:now |then |also |please )?(?:{_SUBJECTS}|{_VERBS})\b)",
     re.IGNORECASE,
-)  # fmt: skip
+)
 CLAUSE_MAX = 200  # characters a rule is tried on: a longer clause is read by its beginning
 
 
 def clauses(text: str, start: int, end: int, zh: bool) -> list[tuple[int, int]]:
-    """Spans of the clauses of text[start:end] in order, trimmed; 、 parts stay together when they only list things."""
+    """Spans of the clauses of text[start:end] in order, trimmed. Things listed stay together."""
     spans: list[tuple[int, int]] = []
     at = start
     for match in (_ZH if zh else _EN).finditer(text, start, end):
-        if match[0] == "、":
-            continue
         _append(spans, text, at, match.start())
         at = match.end()
     _append(spans, text, at, end)

@@ -7,7 +7,7 @@ import re
 from tables.extractive_rules import compiled
 
 _I = r"(?:i|we)"
-_AM = r"(?:i(?:'m| am|m)|we(?:'re| are|re))"
+_AM = r"(?:i(?:'m| am|m| might be| may be| seem to be| have been)|we(?:'re| are|re))"
 _HAVE = (
     r"(?:i(?:'ve| have|ve)(?: got)?|i(?:'ve| have|ve)? (?:always |still |also )?(?:had|got|have)|we(?:'ve"
     r"| have)(?: got)?)"
@@ -55,7 +55,7 @@ _TASKEVENT = (
 _MONEY = (
     r"(?P<v>(?:about |around |roughly |under |at most |up to |max(?:imum)? |capped at |no more than |exactly "
     r"|only |now )*(?:[$€£¥]|usd |eur |gbp )?\s*[0-9][0-9,.]*\s*(?:k|m|grand|thousand|million"
-    r"|hundred)?\s*(?:euros?|dollars?|pounds?|usd|eur|gbp|bucks|quid|yuan|rmb|[€$£])?)"
+    r"|hundred|万|千)?\s*(?:euros?|dollars?|pounds?|usd|eur|gbp|bucks|quid|yuan|rmb|[€$£])?)"
 )
 _FOOD = r"(?:eat|have|drink|touch|do|tolerate|digest|stomach|handle|take)"
 _JOB = (
@@ -79,7 +79,8 @@ RULES = compiled(
         (
             "identity.name",
             rf"(?:my (?:full |real |first |last |sur)?name(?:'s| is)|{_AM} called"
-            rf"|i go by)\s+(?!not\b)(?P<v>[^,.;:!?]{{1,40}}?)(?=$|[,.;:!?(]| but | and everyone)",
+            rf"|i go by)\s+(?!not\b|spelled|on\b|in\b|hard\b)(?P<v>[^,.;:!?]{{1,40}}?)(?=$|[,.;:!?(]| but "
+            rf"| and everyone)",
         ),
         (
             "identity.called",
@@ -212,9 +213,21 @@ RULES = compiled(
             rf"|(?:{_AM} )?not in (?P<o>[\w ]{{2,20}}?) any ?more)",
         ),
         (
+            "identity.workplace",
+            rf"{_I} (?:just |now |currently |also |mostly )*(?:work|am working|'m working|got a job"
+            rf"|started working) (?:for|in|at) "
+            rf"(?!it|this|that|the moment|home|night|best|least)(?P<v>[^,.;:!?]{{2,50}}?)(?=$|[,.;:!?(]| and | but "
+            rf"| so | as | because )",
+        ),
+        (
+            "identity.education",
+            rf"{_I} (?:now |currently |also )*(?:study|am studying|'m studying|major in) (?!for\b|it|hard|better"
+            rf"|best|when|every)(?P<v>[^,.;:!?]{{2,50}}?)(?=$|[,.;:!?(]| and | but )",
+        ),
+        (
             "identity.occupation",
             rf"{_I} (?:just |now |currently |have |also |mostly )*(?:work|worked|freelance"
-            rf"|started(?: working)?|teach|study|got a job|am working|'m working|have been working) (?:as|for|in|at"
+            rf"|started(?: working)?|teach|got a job|am working|'m working|have been working) (?:as"
             rf"|with|on)?\s?(?!it|on it|out|this|that|late|well|fine|hard|today|tonight|best|better|when)(?:an? "
             rf"|the )?(?P<v>[^,.;:!?]{{2,50}}?)(?=$|[,.;:!?(]| and | but | so | because | since )",
         ),

@@ -106,7 +106,7 @@ _THIRD_EN = re.compile(
 
 _WISH_ZH = re.compile(
     r"这次|这回|本次|这一次|就这一|今天先|今天就|今天想|今天要|今天别|今天不要|今天不想|今晚想|今晚要|今晚先|今晚就"
-    r"|现在想|现在就想|现在先|暂时|眼下先|这会儿|这轮|这个会话"
+    r"|现在想|现在就想|现在先|暂时|眼下先|现在(?:换|改用|用)|这会儿|这轮|这个会话"
     r"|接下来.{0,4}(?:个|条|次)|^先.{1,12}(?:吧|再说)|今晚.{0,8}(?:来点|想)|今天.{0,6}(?:想听|想看|想吃|想喝|想聊"
     r"|别提|不提)"
 )
@@ -182,7 +182,8 @@ _PREFACE_EN = re.compile(
     r"|(?:btw|by the way|also|oh|ok(?:ay)?|well|so|and|but|actually|fyi|just so you (?:know|have it)"
     r"|for your information|ah|um+|hey|hi|hello|yes|yeah|no|look|honestly|frankly|"
     r"tbh|ngl|good news|bad news|quick update|update|correction|because|since|cause|cos|as|though|although|plus"
-    r"|anyway|to be honest|in fact|turns out|reminder|heads up|one more thing|"
+    r"|anyway|maybe|perhaps|i think|i guess|i suppose|i believe|to be honest|in fact|turns out|reminder|heads up"
+    r"|one more thing|"
     r"what i meant is|i mean)(?=[\s,:;.!-])[\s,:;.!-]*|[,:;.!\s-]+)+",
     re.IGNORECASE,
 )
@@ -216,6 +217,15 @@ def third_party(clause: str, zh: bool) -> bool:
 def is_wish(clause: str, zh: bool) -> bool:
     """For now only: this session's state, never a lasting preference."""
     return (_WISH_ZH if zh else _WISH_EN).search(clause) is not None
+
+
+_REFUSES_ZH = re.compile(r"别|不要|不想|不提|先不|换")
+_REFUSES_EN = re.compile(r"\b(?:don'?t|no|skip|leave|stop|let's not|rather not)\b", re.IGNORECASE)
+
+
+def refuses(clause: str, zh: bool) -> bool:
+    """Whether a wish keeps something out: "don't mention the exam today"."""
+    return (_REFUSES_ZH if zh else _REFUSES_EN).search(clause) is not None
 
 
 def is_request(clause: str, zh: bool) -> bool:

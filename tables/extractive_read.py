@@ -7,7 +7,7 @@ import re
 from tables import extractive_en, extractive_zh
 from tables.candidate import Kind
 from tables.extractive_rules import Reading, Rule
-from tables.extractive_values import STANDING_EN, STANDING_ZH, about, bare, object_of, way
+from tables.extractive_values import STANDING_EN, STANDING_ZH, about, bare, is_task_marked, listed, object_of, way
 from tables.slots import SLOTS
 from tables.text import normalised
 
@@ -36,6 +36,13 @@ _VERB_EN = re.compile(
     r"\b(?:use|keep|write|answer|reply|respond|give|call|address|send|make|put|include|add|start|end|list|show"
     r"|remind|stick|speak|talk|quote|say"
     r"|don'?t|no|skip|avoid|stop|order|pick|choose|book|get|prefer|want|format|cite|explain|ask|assume|leave)\b",
+    re.IGNORECASE,
+)
+
+
+_SERVED = re.compile(
+    r"回复|回答|答案|沟通|联系|播报|\b(?:answers?|replies|reply|responses?|contact"
+    r"|explanations?)\b",
     re.IGNORECASE,
 )
 
@@ -69,7 +76,7 @@ def read(text: str, zh: bool, context: str, task: str) -> Reading | None:
     contact = _contact(text)
     if contact is not None:
         return contact
-    lasting = standing(text, zh)
+    lasting = standing(text, zh) or is_task_marked(text)
     if lasting:
         instruction = _instruction(text, zh)
         if instruction is not None:
@@ -79,6 +86,10 @@ def read(text: str, zh: bool, context: str, task: str) -> Reading | None:
         had = way(text, zh)
         if had is not None and (lasting or reading is not None or re.match(r"我|i\b|my\b", text, re.IGNORECASE)):
             return Reading(had[0], had[1], False, 0.9)
+    if reading is not None and reading.slot == "preference.likes" and not reading.negative and _SERVED.search(text):
+        slot, value, _ = about(text)
+        if value:
+            return Reading(slot, value, False, reading.confidence)
     return reading
 
 
@@ -141,6 +152,8 @@ def _reading(rule: Rule, match: re.Match[str], text: str, zh: bool, context: str
         said = said or groups.get("x")
     else:
         said = said or groups.get("o") or groups.get("x")
+    if said and groups.get("v"):
+        said = listed(rule.slot, said, text[match.end("v") :])
     value = bare(said or match[0], zh)
     if rule.slot == "commitment.promise":
         negative = _NEGATED.search(value[:16]) is not None

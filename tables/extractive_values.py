@@ -92,7 +92,7 @@ STANDING_ZH = re.compile(
 STANDING_EN = re.compile(
     r"\b(?:from now on(?:wards)?|from here on|going forward|in (?:the )?future|always|whenever|every time|by default"
     r"|as a rule|in general"
-    r"|for good|any ?time|each time|for all (?:my|future)|at all times|permanently)\b",
+    r"|for good|any ?time|each time|for all (?:my|future)|at all times|permanently)\b|\buntil (?!then|now)",
     re.IGNORECASE,
 )
 TASK_MARK = re.compile(
@@ -185,12 +185,15 @@ def way(text: str, zh: bool) -> tuple[str, str] | None:
     return f"preference.way.{normalised(head)}.{found.lastgroup}", value.removesuffix("的")
 
 
+_NO_HEAD = re.compile(r"我|就|都|.{0,2}(?:开始|现在|喜欢|可以|能|会|想|爱|只|一般|平时|习惯|也|又|尝试).{0,2}")
+
+
 def _head_zh(before: str, after: str) -> str:
     follow = _HEAD_AFTER_ZH.match(after)
     if follow and (_WAY_BEFORE_ZH.search(before) or not before):
         return follow["v"]
     lead = _HEAD_BEFORE_ZH.search(before)
-    return lead["v"] if lead and lead["v"] not in ("我", "就", "都") else ""
+    return lead["v"] if lead and not _NO_HEAD.fullmatch(lead["v"]) else ""
 
 
 def _head_en(before: str, after: str) -> str:
@@ -269,6 +272,43 @@ def _outside(plain: str, said: str, event: str) -> str:
     head = plain.split(said)[0]
     head = re.sub(r"^(?:the|our|my|我们?的?)\s*|(?:系统|项目|的|\s)+$", "", head).strip()
     return f"{head} {event}".strip() if head else event
+
+
+_LISTED = frozenset(
+    (
+        "preference.likes",
+        "health.allergy",
+        "health.condition",
+        "health.medication",
+        "boundary.topic",
+        "identity.language",
+    )
+)
+_AND_ZH = re.compile(r"、|和|以及|还有|及|与|,|，")
+_AND_EN = re.compile(r"\s*,\s*(?:and |or )?|\s+(?:and|or)\s+|\s*&\s*", re.IGNORECASE)
+
+
+_TAIL_LIST = re.compile(
+    r"(?:,? ?[\w' -]{2,24}){0,6},? (?:and|or) [\w' -]{2,24}(?=$|[,.;:!?])"
+    r"|(?:[、和][^，。、和]{1,6})+",
+    re.IGNORECASE,
+)
+
+
+def listed(slot: str, said: str, after: str) -> str:
+    """What was said with the rest of its list: a rule stops at the first comma, "peanuts, eggs and shellfish" do not."""
+    more = _TAIL_LIST.match(after) if slot in _LISTED and after.startswith((",", "、")) else None
+    return said + more[0] if more else said
+
+
+def values(slot: str, value: str, zh: bool) -> list[str]:
+    """The values of a list: each like, allergen or topic is held on its own; what is no plain list stays one."""
+    if slot not in _LISTED:
+        return [value]
+    parts = [bare(part, zh) for part in (_AND_ZH if zh else _AND_EN).split(value)]
+    longest = 6 if zh else 24
+    plain = all(part and len(part) <= longest and (zh or part.count(" ") <= 2) for part in parts)
+    return list(dict.fromkeys(parts)) if plain else [value]
 
 
 def is_task_marked(text: str) -> bool:
