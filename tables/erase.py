@@ -183,7 +183,9 @@ def erase(erasure: Erasure, world: World, policy: Policy, position: Position) ->
     done = tuple(sorted(selection.erased | set(selection.thinned)))
     result = Result.APPLIED if done or selection.questions else Result.NOOP
     outcome = Outcome(erasure.request_id, result, "", done[:OUTCOME_IDS_MAX], 0, erasure.at)
-    work.book = with_outcome(_scrubbed(work, selection), outcome)
+    whole = erasure.selector.reach in (Reach.USER, Reach.TENANT) and not erasure.selector.before
+    book = _scrubbed(work, selection)
+    work.book = with_outcome(replace(book, rejected=()) if whole and book.rejected else book, outcome)
     return work.step(Rule.ERASED if result is Result.APPLIED else Rule.REPEATED, outcome)
 
 

@@ -1,0 +1,372 @@
+"""Invariants of both gates over any sequence of statements: H1–H9, H17, A10, A11, design §11.6 and §11.12."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tables.admit import admit
+from tables.bounded import eviction_order, fits, is_exempt
+from tables.candidate import Candidate, Confirmation, Kind, Polarity
+from tables.change import Change, Op, Rule
+from tables.command import CommandKind
+from tables.commanded import apply
+from tables.conflict import conclusion, dimension
+from tables.enter import clock
+from tables.erase import erase
+from tables.erasure import Reach
+from tables.frozen import is_locked
+from tables.keys import memory_id
+from tables.memory import Memory, State, Status
+from tables.policy import DAY_MS, Policy
+from tables.score import recency, score
+from tables.world import Step, Working, World
+from tests.unit.builders import POLICY, SCOPE, T0, candidate, command, entry, erasure, position, rows, world
+
+SLOTS = {
+    "identity.city": Kind.IDENTITY,
+    "identity.name": Kind.IDENTITY,
+    "health.allergy": Kind.HEALTH,
+    "preference.likes": Kind.PREFERENCE,
+    "commitment.event.exam": Kind.COMMITMENT,
+    "fact.note": Kind.FACT,
+    "plan.away": Kind.PLAN,
+}
+SMALL = Policy(items=4, total_weight=60.0, versions_per_slot=2)
+
+
+@st.composite
+def statements(draw: st.DrawFn, slots: tuple[str, ...] = tuple(SLOTS)) -> Candidate:
+    """Anything a user may say: few slots and values, so that they meet; many turns, sessions and times."""
+    slot = draw(st.sampled_from(slots))
+    value = draw(st.sampled_from(["a", "b", "c"]))
+    session, turn = draw(st.integers(1, 3)), draw(st.integers(0, 30))
+    at = T0 + (turn * 17 + session * 5) % 61 * DAY_MS  # of the turn: all that one turn says is said at once
+    confidence = draw(st.sampled_from([0.3, 0.5, 0.8, 0.9]))
+    return candidate(
+        value,
+        slot=slot,
+        kind=SLOTS[slot],
+        polarity=draw(st.sampled_from(list(Polarity))),
+        session=f"s{session}",
+        turn_id=f"t{turn}",
+        at=at,
+        confidence=confidence,
+        explicit=confidence >= 0.8 and draw(st.booleans()),
+        importance=draw(st.sampled_from([0.0, 0.5, 1.0])),
+        confirmation=draw(st.sampled_from([Confirmation.STATED, Confirmation.STATED, Confirmation.INFERRED])),
+        expires_at=at + 5 * DAY_MS if draw(st.booleans()) and slot.startswith(("plan", "commit")) else 0,
+        content=draw(st.sampled_from(["short", "a rather longer clause about the very same thing, all in all"])),
+    )
+
+
+sequences = st.lists(statements(), max_size=20)
+law = settings(max_examples=60, deadline=None)
+
+
+def run(said: list[Candidate], policy: Policy = SMALL, start: World | None = None) -> list[Step]:
+    here, steps = start if start is not None else world(), []
+    for offset, one in enumerate(said):
+        steps.append(admit(one, here, policy, position(offset)))
+        here = steps[-1].world
+    return steps
+
+
+def end(steps: list[Step]) -> World:
+    return steps[-1].world if steps else world()
+
+
+def changes(steps: list[Step]) -> list[Change]:
+    return [change for step in steps for change in step.changes]
+
+
+def current(here: World) -> list[Memory]:
+    return [memory for memory in rows(here) if memory.status is Status.ACTIVE]
+
+
+@law
+@given(sequences)
+def test_budgets_are_never_exceeded_but_by_what_is_exempt(said: list[Candidate]) -> None:
+    for step in run(said):
+        entries = list(step.world.book.entries.values())
+        live = [e for e in entries if e.status is Status.ACTIVE]
+        assert fits(entries, SMALL) or all(is_exempt(e) for e in live)
+
+
+@law
+@given(sequences)
+def test_freezing_keeps_to_the_protected_share(said: list[Candidate]) -> None:
+    """What froze without being protected anyway, together with the protected, kept the share when it froze."""
+    for step in run(said):
+        if not any(c.rule is Rule.FROZEN and not _protected(c, step) for c in step.changes):
+            continue
+        exempt = [e for e in step.world.book.entries.values() if e.status is Status.ACTIVE and is_exempt(e)]
+        assert len(exempt) <= SMALL.protected_share * SMALL.items
+        assert sum(e.weight for e in exempt) <= SMALL.protected_share * SMALL.total_weight + 1e-6
+
+
+def _protected(change: Change, step: Step) -> bool:
+    return step.world.book.entries[change.memory.id].protected
+
+
+@law
+@given(sequences)
+def test_frozen_protected_and_pinned_are_never_evicted(said: list[Candidate]) -> None:
+    here = world()
+    for offset, one in enumerate(said):
+        step = admit(one, here, SMALL, position(offset))
+        evicted = [c.memory.id for c in step.changes if c.rule is Rule.EVICTED]
+        assert not any(is_exempt(here.book.entries[one_id]) for one_id in evicted if one_id in here.book.entries)
+        here = step.world
+
+
+@law
+@given(sequences)
+def test_eviction_picks_the_least(said: list[Candidate]) -> None:
+    here = world()
+    for offset, one in enumerate(said):
+        step = admit(one, here, SMALL, position(offset))
+        gone = [here.book.entries[c.memory.id] for c in step.changes if c.rule is Rule.EVICTED]
+        now = max(clock(Working(here, position(), one.at)), one.at)
+        kept = [e for e in step.world.book.entries.values() if e.status is Status.ACTIVE and e.id in here.book.entries]
+        for out in gone:
+            least = [eviction_order(e, now) for e in kept if not is_exempt(e) and here.book.entries[e.id] == e]
+            assert all(eviction_order(out, now) <= other for other in least)
+        here = step.world
+
+
+@law
+@given(sequences, st.integers(0, 25))
+def test_replaying_any_prefix_changes_nothing(said: list[Candidate], length: int) -> None:
+    here = end(run(said, POLICY))
+    for step in run(said[:length], POLICY, here):
+        assert step.changes == ()
+        assert step.questions == ()
+        assert step.world is here
+
+
+@law
+@given(sequences, st.integers(0, 25))
+def test_a_replay_over_budget_revives_nothing_that_went(said: list[Candidate], length: int) -> None:
+    here = end(run(said))
+    closed = {key for key, memory in here.memories.items() if memory.closed}
+    after = end(run(said[:length], SMALL, here)) if said[:length] else here
+    assert not closed & set(after.book.entries)
+
+
+@law
+@given(sequences)
+def test_a_dimension_has_one_current_memory_and_one_draft_at_most(said: list[Candidate]) -> None:
+    for step in run(said, POLICY):
+        held = Counter((dimension(m), m.state is State.DRAFT) for m in current(step.world))
+        assert not held or max(held.values()) == 1
+
+
+@law
+@given(sequences)
+def test_what_is_current_never_says_a_thing_and_its_opposite(said: list[Candidate]) -> None:
+    here = end(run(said, POLICY))
+    held = [m for m in current(here) if m.state is not State.DRAFT]
+    sides = Counter(conclusion(m, Polarity.POSITIVE) for m in held)
+    ended = any(m.expires_at for m in held)  # what has ended but was not yet swept may still lie there
+    assert ended or not sides or max(sides.values()) == 1
+
+
+@law
+@given(sequences)
+def test_negation_is_never_lost(said: list[Candidate]) -> None:
+    """No memory says anything that none of its sources said with that very polarity."""
+    spoken = {(one.turn, one.slot, one.value, one.polarity) for one in said}
+    for memory in rows(end(run(said, POLICY))):
+        assert all((s.turn, memory.slot, memory.value, memory.polarity) in spoken for s in memory.sources)
+
+
+@law
+@given(sequences)
+def test_events_of_a_memory_form_a_chain(said: list[Candidate]) -> None:
+    told: dict[str, list[Change]] = {}
+    for change in changes(run(said)):
+        told.setdefault(change.memory.id, []).append(change)
+    for chain in told.values():
+        assert (chain[0].op, chain[0].before) == (Op.CREATE, None)
+        assert all(later.before == earlier.after for earlier, later in pairwise(chain))
+
+
+@law
+@given(sequences)
+def test_the_rows_are_what_the_events_say(said: list[Candidate]) -> None:
+    steps = run(said)
+    last = {change.memory.id: change for change in changes(steps)}
+    for key, change in last.items():
+        row = end(steps).memories[key]
+        assert row == change.after if change.after is not None else row.closed and not row.content
+
+
+@law
+@given(sequences)
+def test_the_book_is_the_index_of_the_rows(said: list[Candidate]) -> None:
+    here = end(run(said))
+    assert here.book.entries == world(rows(here)).book.entries
+    assert {key for key, row in here.memories.items() if not row.closed} == set(here.book.entries)
+
+
+@law
+@given(sequences)
+def test_event_ids_are_unique(said: list[Candidate]) -> None:
+    ids = [change.id for change in changes(run(said))]
+    assert len(ids) == len(set(ids))
+
+
+@law
+@given(sequences)
+def test_versions_go_up_by_one(said: list[Candidate]) -> None:
+    for change in changes(run(said)):
+        if change.before is not None and change.after is not None:
+            assert change.after.version == change.before.version + 1
+
+
+@law
+@given(sequences)
+def test_history_is_short(said: list[Candidate]) -> None:
+    past = Counter(dimension(m) for m in rows(end(run(said))) if m.status is not Status.ACTIVE)
+    assert not past or max(past.values()) <= SMALL.versions_per_slot
+
+
+@law
+@given(statements(("identity.city", "preference.likes", "fact.note")), statements(("identity.city", "fact.note")))
+def test_the_order_of_two_statements_of_different_times_is_without_effect(one: Candidate, two: Candidate) -> None:
+    if one.at == two.at or one.turn == two.turn:
+        return
+    there, back = end(run([one, two], POLICY)), end(run([two, one], POLICY))
+    assert _now(there) == _now(back)
+
+
+def _now(here: World) -> list[tuple[str, str, str, str]]:
+    return sorted((m.slot, m.value, m.polarity, m.state) for m in current(here))
+
+
+@law
+@given(sequences)
+def test_the_same_statements_give_the_same_world(said: list[Candidate]) -> None:
+    one, two = end(run(said)), end(run(said))
+    assert (one.book, dict(one.memories), one.questions) == (two.book, dict(two.memories), two.questions)
+
+
+@law
+@given(sequences)
+def test_a_locked_memory_changes_by_merging_only(said: list[Candidate]) -> None:
+    here = world()
+    for offset, one in enumerate(said):
+        step = admit(one, here, SMALL, position(offset))
+        for change in step.changes:
+            before = change.before
+            if before is not None and before.status is Status.ACTIVE and is_locked(before, one.at):
+                assert change.rule in (Rule.DUPLICATE, Rule.FROZEN, Rule.EXPIRED)
+        here = step.world
+
+
+@law
+@given(sequences)
+def test_no_to_every_question_changes_no_memory(said: list[Candidate]) -> None:
+    here = end(run(said, POLICY))
+    step = apply(command(CommandKind.REJECT, question_ids=tuple(here.questions)), here, POLICY, position(99))
+    assert step.changes == ()
+
+
+@law
+@given(sequences)
+def test_yes_to_every_question_keeps_one_current_memory_a_dimension(said: list[Candidate]) -> None:
+    here = end(run(said, POLICY))
+    yes = command(CommandKind.CONFIRM, question_ids=tuple(here.questions), at=T0 + 90 * DAY_MS)
+    after = apply(yes, here, POLICY, position(99)).world
+    held = Counter((dimension(m), m.state is State.DRAFT) for m in current(after))
+    assert not held or max(held.values()) == 1
+
+
+RESULTS = [CommandKind.CONFIRM, CommandKind.REJECT, CommandKind.PIN, CommandKind.CORRECT, CommandKind.FEEDBACK]
+
+
+@law
+@given(sequences, st.sampled_from(RESULTS), st.integers(0, 10))
+def test_a_command_given_twice_is_given_once(said: list[Candidate], kind: CommandKind, which: int) -> None:
+    here = end(run(said, POLICY))
+    ids = list(here.book.entries)
+    named = (ids[which % len(ids)],) if ids else ("nobody",)
+    asked = command(kind, memory_ids=named, question_ids=tuple(here.questions)[:1], text="something else")
+    first = apply(asked, here, POLICY, position(99))
+    again = apply(asked, first.world, POLICY, position(100))
+    assert (again.world, again.outcome, again.changes) == (first.world, first.outcome, ())
+
+
+@law
+@given(sequences, st.sampled_from(["s1", "s2", "s3"]))
+def test_erase_wins_over_a_session(said: list[Candidate], session: str) -> None:
+    """No row rests on the erased session, nor holds what was only said there."""
+    after = erase(erasure(Reach.SESSION, session), end(run(said)), SMALL, position(99)).world
+    for memory in after.memories.values():
+        assert all(source.session != session for source in memory.sources)
+        assert bool(memory.sources) is not memory.closed
+    assert all(question.proposed.session != session for question in after.questions.values())
+
+
+@law
+@given(sequences)
+def test_erase_wins_over_a_user(said: list[Candidate]) -> None:
+    after = erase(erasure(Reach.USER), end(run(said)), SMALL, position(99)).world
+    assert after.book.entries == {}
+    assert after.questions == {}
+    assert all(memory.closed and not memory.content and not memory.value for memory in after.memories.values())
+
+
+@law
+@given(sequences, st.integers(0, 25))
+def test_erase_wins_over_a_memory_and_its_chain(said: list[Candidate], which: int) -> None:
+    here = end(run(said))
+    if not here.book.entries:
+        return
+    target = here.memories[sorted(here.book.entries)[which % len(here.book.entries)]]
+    after = erase(erasure(Reach.MEMORY, target.id), here, SMALL, position(99)).world
+    assert after.memories[target.id].closed
+    linked = {target.supersedes, target.superseded_by} - {""}
+    assert all(after.memories[one].closed for one in linked if one in after.memories)
+    assert all(question.memory_id != target.id for question in after.questions.values())
+
+
+@law
+@given(sequences)
+def test_erasing_twice_is_erasing_once(said: list[Candidate]) -> None:
+    first = erase(erasure(Reach.SESSION, "s1"), end(run(said)), SMALL, position(99))
+    again = erase(erasure(Reach.SESSION, "s1"), first.world, SMALL, position(100))
+    assert (again.changes, again.world) == ((), first.world)
+
+
+@law
+@given(st.sampled_from(list(Kind)), st.floats(0, 1), st.floats(0, 1), st.integers(0, 10_000), st.integers(0, 10_000))
+def test_recency_falls_with_time_and_rises_with_importance(
+    kind: Kind, low: float, high: float, soon: int, late: int
+) -> None:
+    low, high = sorted((low, high))
+    soon, late = sorted((soon, late))
+    one, other = entry(kind=kind, importance=low), entry(kind=kind, importance=high)
+    assert recency(one, T0 + late * DAY_MS) <= recency(one, T0 + soon * DAY_MS)
+    assert recency(one, T0 + late * DAY_MS) <= recency(other, T0 + late * DAY_MS)
+
+
+@law
+@given(st.sampled_from(list(Kind)), st.floats(0, 1), st.floats(0, 1), st.integers(-10_000, 10_000))
+def test_a_score_lies_between_0_and_1(kind: Kind, importance: float, confidence: float, days: int) -> None:
+    item = entry(kind=kind, importance=importance, confidence=confidence)
+    assert 0.0 <= score(item, T0 + days * DAY_MS) <= 1.0 + 1e-9
+
+
+@law
+@given(statements())
+def test_a_memory_has_the_id_of_its_statement(one: Candidate) -> None:
+    (memory,) = rows(end(run([one], POLICY)))
+    assert memory.id == memory_id(one.turn, one.subject, one.slot, one.value, one.polarity)
+    assert memory.scope == SCOPE
+    assert replace(memory, version=1) == memory
