@@ -29,7 +29,7 @@ def main(arguments: Sequence[str]) -> int:
     raise_on_signals()
     try:
         return _show(console, options.folder, stays)
-    except (LocalError, NotImplementedError) as failure:
+    except (LocalError, OSError, NotImplementedError) as failure:
         console.print(f"\n{failure}", style="red", markup=False, soft_wrap=True)
         return 1
     except KeyboardInterrupt:
