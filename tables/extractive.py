@@ -33,7 +33,7 @@ from tables.extractive_rules import Reading
 from tables.extractive_values import about, is_task_marked, values
 from tables.keys import memory_id
 from tables.policy import Policy, Sensitive
-from tables.sensitive import sensitivity
+from tables.sensitive import gravest, sensitivity
 from tables.session import Wish
 from tables.slots import family as slot_family
 from tables.slots import slot_of, task_of
@@ -213,6 +213,8 @@ def _judge(work: _Work, text: str, zh: bool, remembered: bool, span: tuple[int, 
 
 def _without_subject(text: str, zh: bool) -> tuple[str, Reading] | None:
     """ "I have asthma and take …": the subject of the clause before goes on."""
+    if not zh and re.match(r"(?:and )?(?:like|love|to|then)\b", text, re.IGNORECASE):
+        return None
     reading = read(("我" if zh else "I ") + text, zh, "", "")
     personal = reading is not None and slot_of(reading.slot).kind in (Kind.IDENTITY, Kind.HEALTH, Kind.PREFERENCE)
     return (SELF, reading) if reading is not None and personal else None
@@ -222,8 +224,14 @@ def _refused(policy: Policy, kind: Sensitivity) -> bool:
     return policy.sensitive.get(kind, Sensitive.ALLOW) is Sensitive.REFUSE
 
 
+_TURNS = re.compile(r"[，,\s]*(?:但|不过|可是|然而|but\b|though\b)", re.IGNORECASE)
+
+
 def _grow(work: _Work, end: int) -> bool:
+    """Lets the last fact run on to `end`; not over a "but", and not beyond the aim of an item."""
     fact = work.facts[-1]
+    if _TURNS.match(work.turn.content, fact.end):
+        return False
     if tokens(work.turn.content[fact.start : end]) > min(AIM_TOKENS, work.policy.item_tokens):
         return False
     fact.end = end
@@ -276,7 +284,7 @@ def _candidate(work: _Work, fact: _Fact) -> Candidate:
         explicit=confidence >= 0.8,
         importance=entry.importance,
         confirmation=Confirmation.STATED if confidence > 0.4 else Confirmation.INFERRED,
-        sensitivity=_gravest(entry.sensitivity, sensitivity(content)),
+        sensitivity=gravest(entry.sensitivity, sensitivity(content)),
         lang=turn.lang or language(content),
         turn=turn.key,
         turn_id=turn.id,
@@ -297,17 +305,3 @@ def _confidence(fact: _Fact, content: str) -> float:
     if fact.remembered:
         return STATED
     return GUESSED if is_hedged(content, fact.zh) else fact.reading.confidence
-
-
-_GRAVITY = (
-    Sensitivity.NONE,
-    Sensitivity.FINANCE,
-    Sensitivity.CONTACT,
-    Sensitivity.HEALTH,
-    Sensitivity.IDENTITY_NUMBER,
-    Sensitivity.CREDENTIAL,
-)
-
-
-def _gravest(one: Sensitivity, other: Sensitivity) -> Sensitivity:
-    return max(one, other, key=_GRAVITY.index)

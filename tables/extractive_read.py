@@ -7,7 +7,9 @@ import re
 from tables import extractive_en, extractive_zh
 from tables.candidate import Kind
 from tables.extractive_rules import Reading, Rule
-from tables.extractive_values import STANDING_EN, STANDING_ZH, about, bare, is_task_marked, listed, object_of, way
+from tables.extractive_vain import vain
+from tables.extractive_values import STANDING_EN, STANDING_ZH, about, bare, is_task_marked, listed, object_of
+from tables.extractive_ways import way
 from tables.slots import SLOTS
 from tables.text import normalised
 
@@ -28,18 +30,19 @@ _OWN_CONTACT = re.compile(
     r"|\b(?:e-?mail|phone|mobile|number)\b",
     re.I,
 )
-_VERB_ZH = re.compile(
-    r"用|说|写|回|答|给|叫|点|选|放|列|发|称呼|提醒|标|附|带|按|先|别|不要|少|保持|直接|买|喝|吃"
-    r"|订|做|改|加"
+_ORDER_ZH = re.compile(
+    r"(?:请|麻烦|都|就|一律|要|你|给我|跟我|帮我|每次|,|，|\s)*(?:用|说|写|回|答|叫|点|选|放|列|发|称呼|提醒|标|附"
+    r"|带|按|先|别|不要|少|多|保持|直接|买|喝|吃"
+    r"|订|做|改|加|把|让|不用|只)|.{0,8}(?:给我|回我|跟我说|发我|提醒我|告诉我)"
 )
-_VERB_EN = re.compile(
-    r"\b(?:use|keep|write|answer|reply|respond|give|call|address|send|make|put|include|add|start|end|list|show"
-    r"|remind|stick|speak|talk|quote|say"
-    r"|don'?t|no|skip|avoid|stop|order|pick|choose|book|get|prefer|want|format|cite|explain|ask|assume|leave)\b",
+_ORDER_EN = re.compile(
+    r"(?:please|pls|and|so|,|just|only|\s)*(?:use|keep|write|answer|reply|respond|give|call|address|send|make|put"
+    r"|include|add|start|end|list|show|remind"
+    r"|stick|speak|talk|quote|say|don'?t|no|skip|avoid|stop|order|pick|choose|book|get|format|cite|explain|ask"
+    r"|assume|leave|tell|round|sign|attach"
+    r"|check|label|translate|convert|default|prefix|wrap)\b",
     re.IGNORECASE,
 )
-
-
 _SERVED = re.compile(
     r"回复|回答|答案|沟通|联系|播报|\b(?:answers?|replies|reply|responses?|contact"
     r"|explanations?)\b",
@@ -123,18 +126,20 @@ def _instruction(text: str, zh: bool) -> Reading | None:
     boundary = _by_rules(text, zh, "", "")
     if boundary is not None and boundary.slot.startswith(("boundary.", "health.", "contact.", "identity.")):
         return boundary
-    if not (_VERB_ZH if zh else _VERB_EN).search(text):
+    said = normalised((STANDING_ZH if zh else STANDING_EN).sub(" ", text))
+    if not (_ORDER_ZH if zh else _ORDER_EN).match(said):
         return None
-    marks = STANDING_ZH if zh else STANDING_EN
-    said = normalised(marks.sub(" ", text))
     return Reading("preference.instruction", said, _NEGATED.search(said) is not None, 0.9)
 
 
 def _by_rules(text: str, zh: bool, context: str, task: str) -> Reading | None:
     for rule in extractive_zh.RULES if zh else extractive_en.RULES:
         match = rule.pattern.search(text) if rule.anywhere else rule.pattern.match(text)
-        if match is not None:
-            return _reading(rule, match, text, zh, context, task)
+        if match is None:
+            continue
+        reading = _reading(rule, match, text, zh, context, task)
+        if not vain(reading.slot, reading.value, text, zh):
+            return reading
     return None
 
 

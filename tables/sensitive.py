@@ -100,3 +100,18 @@ _FINDERS = (
     (_EMAIL, "", Sensitivity.CONTACT),
     (_PHONE, "", Sensitivity.CONTACT),
 )
+
+
+_GRAVITY = (
+    Sensitivity.NONE,
+    Sensitivity.FINANCE,
+    Sensitivity.CONTACT,
+    Sensitivity.HEALTH,
+    Sensitivity.IDENTITY_NUMBER,
+    Sensitivity.CREDENTIAL,
+)
+
+
+def gravest(one: Sensitivity, other: Sensitivity) -> Sensitivity:
+    """The class that is kept with more care."""
+    return max(one, other, key=_GRAVITY.index)
