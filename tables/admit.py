@@ -113,7 +113,7 @@ def _commit_draft(
     if any(is_older(candidate, rival) for rival in rivals):
         work.update(held, merged, Rule.DUPLICATE)
         return Rule.DUPLICATE
-    locked = next((rival for rival in rivals if is_locked(rival, candidate.at)), None)
+    locked = _locked(rivals, candidate)
     if locked is not None:
         work.update(held, merged, Rule.DUPLICATE)
         return _open_question(work, candidate, locked, policy)
@@ -140,7 +140,7 @@ def _new(work: Working, candidate: Candidate, place: Standing, policy: Policy) -
         newer = next((draft for draft in drafts if is_older(candidate, draft)), None)
     if newer is not None:
         return _into_history(work, candidate, newer, policy)
-    locked = next((rival for rival in rivals if is_locked(rival, candidate.at)), None)
+    locked = _locked(rivals, candidate)
     if locked is not None:
         return _open_question(work, candidate, locked, policy)
     retiring = _older_drafts(work, candidate, place)
@@ -150,6 +150,18 @@ def _new(work: Working, candidate: Candidate, place: Standing, policy: Policy) -
     newcomer = settle(work, memory_from(candidate, State.COMMITTED), policy)
     rule = Rule.REPLACES if rivals else Rule.NEW
     return enter(work, newcomer, rivals + retiring, rule, policy) or rule
+
+
+def _locked(rivals: Sequence[Memory], candidate: Candidate) -> Memory | None:
+    """The first rival that `candidate` may not change. What rests on its own turn alone is corrected in one breath."""
+    return next(
+        (
+            rival
+            for rival in rivals
+            if is_locked(rival, candidate.at) and any(source.turn != candidate.turn for source in rival.sources)
+        ),
+        None,
+    )
 
 
 def _older_drafts(work: Working, candidate: Candidate, place: Standing) -> list[Memory]:

@@ -54,19 +54,28 @@ class Step:
 
 
 class Overlay(Mapping[str, Memory]):
-    """`base` with some rows replaced: costs what the difference costs, and keeps a lazy base lazy."""
+    """`base` with some rows replaced: costs what the difference costs, and keeps a lazy base lazy.
+
+    Laid over another overlay it shares the layers below and merges the small ones, so a world that lives through
+    thousands of steps pays for each no more than the logarithm of what has changed.
+    """
 
     def __init__(self, base: Mapping[str, Memory], changed: Mapping[str, Memory]) -> None:
+        layers: list[Mapping[str, Memory]] = [changed, *(base._layers if isinstance(base, Overlay) else ())]
+        while len(layers) > 1 and len(layers[1]) <= 2 * len(layers[0]):
+            layers[:2] = [{**layers[1], **layers[0]}]
+        self._layers: list[Mapping[str, Memory]] = layers
         self._base: Mapping[str, Memory] = base._base if isinstance(base, Overlay) else base
-        self._changed: Mapping[str, Memory] = {**base._changed, **changed} if isinstance(base, Overlay) else changed
 
     def __getitem__(self, key: str) -> Memory:
-        held = self._changed.get(key)
-        return held if held is not None else self._base[key]
+        for layer in self._layers:
+            held = layer.get(key)
+            if held is not None:
+                return held
+        return self._base[key]
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._base
-        yield from (key for key in self._changed if key not in self._base)
+        yield from dict.fromkeys(key for mapping in (self._base, *reversed(self._layers)) for key in mapping)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -358,6 +358,12 @@ def test_an_explicitly_stated_allergy_is_write_protected_from_the_first_statemen
     assert (step.verdict, active(step.world)) == (Rule.QUESTION, ["mango"])
 
 
+def test_a_name_corrected_in_one_breath_is_not_asked_about() -> None:
+    """ "I'm Jon, sorry, John": the later clause of the same turn stands."""
+    said = [candidate(v, slot="identity.name", turn_id="t1", span=(n, n + 4)) for n, v in enumerate(["jon", "john"])]
+    assert active(last(said).world) == ["john"]
+
+
 def test_a_city_stated_once_is_not() -> None:
     assert last([PARIS, ROME]).verdict is Rule.REPLACES
 
