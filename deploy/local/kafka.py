@@ -31,6 +31,8 @@ JAVA_OPTIONS = (
     "-XX:TieredStopAtLevel=1",
     "-Djava.awt.headless=true",
 )
+# Without a language set, as in many containers, Java cannot open a folder whose name is not ASCII.
+ENVIRONMENT = {"LC_ALL": "C.UTF-8"}
 _HERE = Path(__file__).resolve().parent
 
 
@@ -64,6 +66,7 @@ class KafkaServer:
                 "kafka.Kafka",
                 str(self._configure(self._data, self._client_port.give(), self._control_port.give())),
             ),
+            ENVIRONMENT,
             stop_seconds=STOP_SECONDS,
             after=archive.keep,
         )
@@ -96,13 +99,13 @@ class KafkaServer:
         self._folder.mkdir(parents=True, exist_ok=True)
         configuration = str(self._configure(new, self._client_port.number, self._control_port.number))
         tool = ("kafka.tools.StorageTool", "format", "-t", cluster, "-c", configuration)
-        run.do(Command("kafka-format", (*java_command, *tool)), FORMAT_SECONDS)
+        run.do(Command("kafka-format", (*java_command, *tool), ENVIRONMENT), FORMAT_SECONDS)
         new.rename(self._data)
 
     def _configure(self, data: Path, client_port: int, control_port: int) -> Path:
         path = self._folder / "server.properties"
         settings = configuration(data, client_port, control_port, self._partitions)
-        path.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+        path.write_text("".join(f"{name}={_escaped(value)}\n" for name, value in settings.items()), "ascii")
         return path
 
 
@@ -144,6 +147,13 @@ def configuration(data: Path, client_port: int, control_port: int, partitions: i
         "log.cleaner.dedupe.buffer.size": str(4 * 1024**2),
         "log.index.size.max.bytes": str(1024**2),
     }
+
+
+def _escaped(value: str) -> str:
+    """A value as Java's properties files have it: Latin-1 with the rest of Unicode escaped, so plain ASCII here."""
+    units = value.replace("\\", "\\\\").encode("utf-16-be")
+    codes = (int.from_bytes(units[at : at + 2]) for at in range(0, len(units), 2))
+    return "".join(chr(code) if code < 127 else f"\\u{code:04x}" for code in codes)
 
 
 def has_metadata(port: int) -> bool:

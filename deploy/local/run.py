@@ -163,11 +163,10 @@ def take_lock(folder: Path) -> TextIOWrapper:
     return lock
 
 
-def check_space(folder: Path) -> None:
+def check_space(folder: Path, free: Callable[[Path], int] = lambda path: shutil.disk_usage(path).free) -> None:
     """NoSpace when the disk is too full to start."""
-    free = shutil.disk_usage(folder).free
-    if free < NEEDED_BYTES:
-        raise NoSpace(folder, free, NEEDED_BYTES)
+    if (available := free(folder)) < NEEDED_BYTES:
+        raise NoSpace(folder, available, NEEDED_BYTES)
 
 
 def end_leftovers(folder: Path) -> int:

@@ -69,7 +69,9 @@ def cache(engine: LocalEngine) -> redis.Redis:
 
 
 def test_what_was_written_is_there_after_a_restart(tmp_path: Path) -> None:
-    with LocalEngine(tmp_path) as first:
+    """In a folder with a name that shells, Java and its properties files all find difficult."""
+    folder = tmp_path / "a b\\c 李😀"
+    with LocalEngine(folder) as first:
         first.start_parts()
         asyncio.run(create(first.settings()["TWINSLUICE_BROKERS"], TOPIC))
         asyncio.run(produce(first.settings()["TWINSLUICE_BROKERS"], TOPIC, LARGE))
@@ -80,7 +82,7 @@ def test_what_was_written_is_there_after_a_restart(tmp_path: Path) -> None:
         client.insert("rows", [{"id": 1, "vector": [1.0, 0.0]}])
         client.close()
 
-    with LocalEngine(tmp_path) as second:
+    with LocalEngine(folder) as second:
         second.start_parts()
         with cache(second) as client:
             in_redis = client.get("key")

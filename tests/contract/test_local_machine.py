@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from deploy.local import jars
-from deploy.local.errors import PortTaken
+from deploy.local.errors import Missing, NoSpace, PortTaken
 from deploy.local.java import find_java
 from deploy.local.ports import HOST, Port, free_port
+from deploy.local.redis_server import find_redis
+from deploy.local.run import check_space
 
 
 def java_home(folder: Path, version: str) -> Path:
@@ -77,6 +79,36 @@ def test_a_java_that_kafka_cannot_run_on_is_passed_over(tmp_path: Path, version:
     home = java_home(tmp_path / "java", version)
 
     assert find_java({"JAVA_HOME": str(home), "PATH": ""}).origin == "packaged"
+
+
+def redis_server(folder: Path, version: str) -> Path:
+    program = folder / "redis-server"
+    program.write_text(f"#!/bin/sh\necho 'Redis server v={version} sha=00000000:0 malloc=libc bits=64 build=0'\n")
+    program.chmod(0o755)
+    return program
+
+
+@pytest.mark.parametrize("version", ["6.2.14", "7.0.15", "8.2.1"])
+def test_a_new_enough_redis_of_the_system_is_used(tmp_path: Path, version: str) -> None:
+    program = redis_server(tmp_path, version)
+
+    assert find_redis({"PATH": str(tmp_path)}) == (program, version, "the system's")
+
+
+@pytest.mark.parametrize("version", ["5.0.7", "6.0.16"])
+def test_an_old_redis_is_passed_over(tmp_path: Path, version: str) -> None:
+    redis_server(tmp_path, version)
+    try:
+        _, _, origin = find_redis({"PATH": str(tmp_path)})
+    except Missing:
+        pytest.skip("no packaged Redis for this machine to fall back to")
+
+    assert origin == "packaged"
+
+
+def test_a_full_disk_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NoSpace, match=r"not enough space in .*: 256 MB free, 512 MB needed"):
+        check_space(tmp_path, free=lambda _: 256 * 1024**2)
 
 
 def test_every_jar_has_a_coordinate_and_a_hash() -> None:
