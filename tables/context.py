@@ -143,7 +143,8 @@ def assemble(offers: Offers, max_tokens: int) -> Assembled:
     the window; an item goes in whole or not at all, and no long-term or given text goes in twice.
     """
     filling = _Filling(max_tokens)
-    latest = next((item for item in reversed(offers.window) if item.kind == "user"), None)
+    window = tuple(_once(offers.window))
+    latest = next((item for item in reversed(window) if item.kind == "user"), None)
     if latest is not None:
         filling.take(Section.WINDOW, [latest])
     filling.take(Section.STATE, offers.state)
@@ -151,12 +152,12 @@ def assemble(offers: Offers, max_tokens: int) -> Assembled:
     filling.take(Section.KNOWLEDGE, offers.knowledge, distinct=True)
     filling.take(Section.REFERENCE, offers.reference, distinct=True)
     filling.take(Section.SUMMARY, offers.summary)
-    filling.take_newest(offers.window)
+    filling.take_newest(window)
     sections: dict[Section, tuple[Item, ...]] = {Section.QUESTION: (offers.question,)}
     for section in SECTIONS[1:]:
         sections[section] = tuple(filling.taken[section])
     in_window = {item.key for item in filling.taken[Section.WINDOW]}
-    sections[Section.WINDOW] = tuple(item for item in _once(offers.window) if item.key in in_window)
+    sections[Section.WINDOW] = tuple(item for item in window if item.key in in_window)
     return Assembled(sections, filling.tokens, tuple(filling.left_out))
 
 
@@ -183,7 +184,7 @@ class _Filling:
     def take_newest(self, window: Sequence[Item]) -> None:
         """The window from its newest turn back, until one does not fit: a conversation with holes misleads."""
         full = False
-        for item in reversed(list(_once(window))):
+        for item in reversed(window):
             if item.key in self._keys:
                 continue
             if full:
