@@ -9,7 +9,7 @@ from connectors.http.ports import Accepted, Page
 from connectors.signing import shown_request_id
 from tables.command import Outcome
 from tables.context import SECTIONS, Context, Item
-from tables.memory import Memory
+from tables.memory import Memory, Source
 from tables.question import Question
 from tables.receipt import Receipt
 
@@ -81,17 +81,7 @@ def memory_of(memory: Memory) -> Plain:
         "task_id": memory.task,
         "topic": memory.topic,
         "source_ids": [source.turn_id or source.turn for source in memory.sources],
-        "sources": [
-            {
-                "turn": source.turn,
-                "turn_id": source.turn_id,
-                "session_id": source.session,
-                "at": time_of(source.at),
-                "confidence": source.confidence,
-                "explicit": source.explicit,
-            }
-            for source in memory.sources
-        ],
+        "sources": [source_of(source) for source in memory.sources],
         "created_at": time_of(memory.created_at),
         "updated_at": time_of(memory.updated_at),
         "expires_at": time_of(memory.expires_at),
@@ -106,6 +96,17 @@ def memory_of(memory: Memory) -> Plain:
         "tokens": memory.tokens,
         "supersedes": memory.supersedes,
         "superseded_by": memory.superseded_by,
+    }
+
+
+def source_of(source: Source) -> Plain:
+    return {
+        "turn": source.turn,
+        "turn_id": source.turn_id,
+        "session_id": source.session,
+        "at": time_of(source.at),
+        "confidence": source.confidence,
+        "explicit": source.explicit,
     }
 
 

@@ -1,4 +1,4 @@
-"""The routes that write: turns, commands, erasures. Each publishes and answers with its place in the log, as a token."""
+"""The routes that write: turns, commands, erasures. Each publishes and answers with a token, its place in the log."""
 
 from __future__ import annotations
 
