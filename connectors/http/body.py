@@ -13,13 +13,18 @@ from connectors.codec import parse_json
 from connectors.http.problems import Problem, answer, of_validation
 
 BODY_BYTES_MAX: Final = 1024 * 1024
+DRAINED_BYTES_MAX: Final = 64 * 1024 * 1024
 BODY_SECONDS: Final = 10.0  # a body that trickles in must not hold a connection for ever
 
 M = TypeVar("M", bound=BaseModel)
 
 
 class BoundedBody:
-    """ASGI middleware: reads the body up to the limit before the application sees the request; beyond it, 413."""
+    """ASGI middleware: reads the body up to the limit before the application sees the request; beyond it, 413.
+
+    What is too large is read on and thrown away, within bounds: a connection that is closed while the client still
+    sends is reset, and the client never sees why.
+    """
 
     def __init__(self, app: ASGIApp, limit: int = BODY_BYTES_MAX, seconds: float = BODY_SECONDS) -> None:
         self._app = app
@@ -43,23 +48,24 @@ class BoundedBody:
         await self._app(scope, _replay(body, receive), send)
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes | None:
-        """The whole body, or None as soon as it is known to be too large, whatever Content-Length says."""
+        """The whole body, or None when it is too large, whatever Content-Length says. Never holds more than that."""
         declared = dict(scope["headers"]).get(b"content-length", b"0")
-        if declared.isdigit() and (len(declared) > 18 or int(declared) > self._limit):
-            return None
+        too_large = declared.isdigit() and (len(declared) > 18 or int(declared) > self._limit)
         chunks: list[bytes] = []
         size = 0
         while True:
             message = await receive()
             if message["type"] != "http.request":  # the client went away: let the application notice
-                return b"".join(chunks)
+                return None if too_large else b"".join(chunks)
             chunk = message.get("body", b"")
             size += len(chunk)
-            if size > self._limit:
-                return None
-            chunks.append(chunk)
-            if not message.get("more_body", False):
-                return b"".join(chunks)
+            too_large = too_large or size > self._limit
+            if too_large:
+                chunks.clear()
+            else:
+                chunks.append(chunk)
+            if not message.get("more_body", False) or size > DRAINED_BYTES_MAX:
+                return None if too_large else b"".join(chunks)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
