@@ -15,6 +15,7 @@ import psutil
 from deploy.local.engine import LocalEngine
 from deploy.local.errors import LocalError
 from deploy.local.run import ROOT, State, end_leftovers, take_lock
+from deploy.local.terminal import raise_on_signals
 
 DOWN_SECONDS = 90.0  # longer than the sum of what the parts may take to stop
 WATCH_SECONDS = 1.0
@@ -137,13 +138,6 @@ def positive(text: str) -> int:
 def export_lines(settings: Mapping[str, str]) -> str:
     """The settings as a shell takes them."""
     return "\n".join(f"export {name}={shlex.quote(value)}" for name, value in settings.items())
-
-
-def raise_on_signals() -> None:
-    """From here on SIGTERM and (unless under nohup) a closed terminal end the program as Ctrl-C does."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, signal.default_int_handler)
 
 
 def _say(line: str) -> None:

@@ -12,10 +12,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from deploy.local.__main__ import raise_on_signals
 from deploy.local.engine import LocalEngine
 from deploy.local.errors import LocalError
 from deploy.local.run import ROOT
+from deploy.local.terminal import raise_on_signals
 
 FOLDER = ROOT / ".local" / "demo"
 WATCH_SECONDS = 1.0
