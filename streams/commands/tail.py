@@ -77,12 +77,19 @@ async def _tail(settings: Settings, topic: str, begin: Start, count: int, once: 
             for record in sorted((r for some in fetched.values() for r in some), key=lambda r: r.timestamp):
                 if once and record.offset >= ends[parts[record.partition]]:
                     continue
-                typer.echo(shown_record(record))
+                _print(shown_record(record))
                 shown += 1
                 if count and shown >= count:
                     return
             if once and all([await consumer.position(part) >= ends[part] for part in parts]):
                 return
+
+
+def _print(text: str) -> None:
+    try:
+        typer.echo(text)
+    except BrokenPipeError:  # the reader has seen enough; it must not be taken for a broken connection
+        raise typer.Exit from None
 
 
 def shown_record(record: ConsumerRecord[bytes | None, bytes | None]) -> str:
