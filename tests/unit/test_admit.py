@@ -4,30 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
-from tables.admit import admit
-from tables.book import Book, Grant
-from tables.candidate import Candidate, Confirmation, Kind, Polarity, Sensitivity
+from tables.candidate import Kind, Polarity
 from tables.change import Op, Rule
-from tables.erasure import Fence, Reach, Selector
-from tables.keys import Scope
-from tables.memory import Freeze, Pin, State, Status
-from tables.policy import DAY_MS, Policy, Sensitive
-from tables.question import QuestionKind, QuestionStatus
-from tables.world import World
+from tables.memory import Pin, State, Status
+from tables.policy import DAY_MS, Policy
 from tests.unit.builders import (
-    POLICY,
-    SCOPE,
     T0,
     active,
     candidate,
-    frozen,
     last,
     later,
     memory,
     only,
-    position,
     rows,
     take,
     world,
@@ -38,17 +26,6 @@ LIKES = "preference.likes"
 PARIS = candidate("paris")
 ROME = candidate("rome", session="s2", at=later(1))
 PARIS_AGAIN = candidate("paris", session="s3", at=later(2))
-
-
-def mango(session: str = "s1", **fields: object) -> Candidate:
-    return candidate("mango", kind=Kind.HEALTH, slot="health.allergy", session=session, **fields)
-
-
-def guess(value: str, **fields: object) -> Candidate:
-    return candidate(value, confidence=0.4, explicit=False, **fields)
-
-
-# --- new, duplicate, repeated
 
 
 def test_a_new_fact_is_committed() -> None:
@@ -112,9 +89,6 @@ def test_a_touch_without_an_end_keeps_the_end() -> None:
 def test_two_sessions_of_the_same_words_ten_times_are_one_memory() -> None:
     said = [candidate("paris", session=f"s{n}", at=later(n)) for n in range(10)]
     assert len(rows(last(said).world)) == 1
-
-
-# --- superseding, history
 
 
 def test_a_newer_value_supersedes() -> None:
@@ -223,262 +197,3 @@ def test_what_has_ended_by_then_expires_and_the_same_words_begin_anew() -> None:
         (Status.EXPIRED, later(5)),
         (Status.ACTIVE, later(305)),
     ]
-
-
-# --- drafts
-
-
-@pytest.mark.parametrize("change", [{"confidence": 0.4}, {"confirmation": Confirmation.INFERRED}])
-def test_unsure_or_inferred_is_a_draft(change: dict[str, object]) -> None:
-    assert only(last([candidate("paris", **change)])).state is State.DRAFT
-
-
-def test_a_second_session_commits_a_draft() -> None:
-    assert only(last([guess("paris"), guess("paris", session="s2")])).state is State.COMMITTED
-
-
-def test_a_second_guess_in_the_same_session_does_not() -> None:
-    assert only(last([guess("paris"), guess("paris", turn_id="t2")])).state is State.DRAFT
-
-
-def test_a_clear_statement_commits_a_draft_at_once() -> None:
-    assert only(last([guess("paris"), candidate("paris", turn_id="t2")])).state is State.COMMITTED
-
-
-def test_a_guess_does_not_replace_what_is_committed() -> None:
-    assert active(last([PARIS, guess("rome", at=later(1))]).world) == ["paris"]
-
-
-def test_a_guess_that_is_said_again_elsewhere_replaces() -> None:
-    said = [PARIS, guess("rome", at=later(1), session="s2"), guess("rome", at=later(2), session="s3")]
-    assert active(last(said).world) == ["rome"]
-
-
-def test_a_guess_confirmed_late_does_not_replace_what_is_newer() -> None:
-    said = [guess("rome", session="s2"), candidate("paris", at=later(9)), guess("rome", at=later(1), session="s3")]
-    assert active(last(said).world) == ["paris"]
-
-
-def test_a_newer_guess_replaces_an_older_guess() -> None:
-    here = last([guess("paris"), guess("rome", at=later(1))]).world
-    assert [(m.value, m.status) for m in rows(here)] == [("paris", Status.SUPERSEDED), ("rome", Status.ACTIVE)]
-
-
-def test_a_clear_statement_replaces_an_older_guess() -> None:
-    here = last([guess("rome"), candidate("paris", at=later(1))]).world
-    assert [m.value for m in rows(here) if m.status is Status.ACTIVE] == ["paris"]
-
-
-def test_the_session_of_a_draft_counts_for_freezing() -> None:
-    """FORMAT rule 16; 0.6 inferred and 0.9 stated: 1 − 0.4 · 0.1 = 0.96."""
-    draft = candidate("paris", confidence=0.6, confirmation=Confirmation.INFERRED, explicit=False)
-    assert only(last([draft, PARIS_AGAIN])).state is State.FROZEN
-
-
-# --- freezing, questions
-
-
-def test_a_second_session_freezes_an_identity() -> None:
-    step = last([PARIS, PARIS_AGAIN])
-    assert (step.verdict, step.changes[0].rule, only(step).state) == (Rule.FROZEN, Rule.FROZEN, State.FROZEN)
-
-
-def test_one_statement_waits() -> None:
-    assert only(last([PARIS])).freeze is Freeze.PENDING
-
-
-def test_freezing_waits_when_the_protected_share_is_taken() -> None:
-    step = last([PARIS, PARIS_AGAIN], policy=Policy(items=1))  # 1 > 0.8 · 1
-    assert (only(step).state, only(step).freeze) == (State.COMMITTED, Freeze.PENDING)
-
-
-def test_a_contradiction_of_a_frozen_memory_changes_nothing() -> None:
-    step = last([PARIS, PARIS_AGAIN, candidate("oslo", session="s4", at=later(3))])
-    assert (step.verdict, step.changes, active(step.world)) == (Rule.QUESTION, (), ["paris"])
-
-
-def test_a_contradiction_of_a_frozen_memory_asks() -> None:
-    held = frozen("paris")
-    (question,) = last([ROME], world([held])).questions
-    assert (question.kind, question.memory_id, question.held, question.proposed, question.status) == (
-        QuestionKind.CONTRADICTION,
-        held.id,
-        held.content,
-        ROME,
-        QuestionStatus.OPEN,
-    )
-
-
-def test_a_guess_against_a_frozen_memory_asks_too() -> None:
-    assert last([guess("rome", at=later(1))], world([frozen("paris")])).verdict is Rule.QUESTION
-
-
-def test_a_frozen_preference_is_asked_about_as_a_preference_change() -> None:
-    held = frozen("tea", slot=LIKES, kind=Kind.PREFERENCE)
-    said = candidate("tea", slot=LIKES, kind=Kind.PREFERENCE, polarity=NO, at=later(1))
-    assert [q.kind for q in last([said], world([held])).questions] == [QuestionKind.PREFERENCE_CHANGE]
-
-
-def test_the_same_contradiction_is_not_asked_twice_while_it_is_open() -> None:
-    here = world([frozen("paris")])
-    assert last([ROME, candidate("rome", session="s8", at=later(8))], here).questions == ()
-
-
-def test_the_statement_that_raised_a_question_is_a_repeat_when_it_comes_again() -> None:
-    assert last([ROME, ROME], world([frozen("paris")])).verdict is Rule.REPEATED
-
-
-def refused_once() -> World:
-    asked = last([ROME], world([frozen("paris")])).world
-    (question,) = asked.questions.values()
-    no = replace(question, status=QuestionStatus.REJECTED, answered_at=later(2))
-    return replace(asked, book=replace(asked.book, rejected=(question.id,)), questions={question.id: no})
-
-
-def test_a_refused_contradiction_is_not_asked_again_at_once() -> None:
-    step = last([candidate("rome", session="s8", at=later(8))], refused_once())
-    assert (step.verdict, step.questions) == (Rule.REJECTED_BEFORE, ())
-
-
-def test_a_refused_contradiction_may_be_asked_again_much_later() -> None:
-    assert last([candidate("rome", session="s8", at=later(90))], refused_once()).verdict is Rule.QUESTION
-
-
-def test_a_refused_statement_never_counts() -> None:
-    assert last([ROME], refused_once()).verdict is Rule.REPEATED
-
-
-def test_an_older_contradiction_of_a_frozen_memory_enters_history() -> None:
-    step = last([candidate("rome", at=later(-1))], world([frozen("paris")]))
-    assert (step.verdict, step.questions) == (Rule.HISTORY, ())
-
-
-def test_an_explicitly_stated_allergy_is_write_protected_from_the_first_statement() -> None:
-    step = last([mango(), mango("s2", polarity=NO, at=later(1))])
-    assert (step.verdict, active(step.world)) == (Rule.QUESTION, ["mango"])
-
-
-def test_a_name_corrected_in_one_breath_is_not_asked_about() -> None:
-    """ "I'm Jon, sorry, John": the later clause of the same turn stands."""
-    said = [candidate(v, slot="identity.name", turn_id="t1", span=(n, n + 4)) for n, v in enumerate(["jon", "john"])]
-    assert active(last(said).world) == ["john"]
-
-
-def test_a_city_stated_once_is_not() -> None:
-    assert last([PARIS, ROME]).verdict is Rule.REPLACES
-
-
-def test_a_frozen_commitment_that_has_ended_is_replaced_without_a_question() -> None:
-    held = frozen("june 5", kind=Kind.COMMITMENT, slot="commitment.event.exam", expires_at=later(5))
-    new = candidate("july 9", kind=Kind.COMMITMENT, slot="commitment.event.exam", at=later(6))
-    assert active(last([new], world([held])).world) == ["july 9"]
-
-
-def test_the_mango_scenario() -> None:
-    """Twice in two sessions, not reviewed: awaits review; the contradiction asks, the allergy stays."""
-    steps = take([mango(), mango("s2", at=later(4)), mango("s3", at=later(9), polarity=NO)])
-    assert [s.verdict for s in steps] == [Rule.NEW, Rule.DUPLICATE, Rule.QUESTION]
-    assert only(steps[1]).freeze is Freeze.AWAITING_REVIEW
-
-
-# --- consent, sensitivity, fences, scope
-
-
-def test_without_any_grant_nothing_is_written() -> None:
-    assert last([PARIS], policy=Policy(consent_default=False)).verdict is Rule.NO_CONSENT
-
-
-@pytest.mark.parametrize("key", ["", "identity"])
-def test_a_withdrawn_consent_refuses_what_it_covers(key: str) -> None:
-    step = last([PARIS], world(consent={key: False}))
-    assert (step.verdict, step.memories) == (Rule.NO_CONSENT, {})
-
-
-def test_a_withdrawn_consent_for_a_class_refuses_that_class() -> None:
-    phone = candidate("555", slot="contact.phone", sensitivity=Sensitivity.CONTACT)
-    assert last([phone], world(consent={"contact": False})).verdict is Rule.NO_CONSENT
-
-
-def test_a_withdrawn_consent_for_another_kind_is_without_effect() -> None:
-    assert last([PARIS], world(consent={"health": False})).verdict is Rule.NEW
-
-
-@pytest.mark.parametrize(("at", "verdict"), [(later(1), Rule.NO_CONSENT), (later(3), Rule.NEW)])
-def test_a_late_turn_is_judged_by_the_consent_of_its_time(at: int, verdict: Rule) -> None:
-    grants = (Grant("", allow=False, at=later(0)), Grant("", allow=True, at=later(2)))
-    here = world(consent={"": True}, grants=grants)
-    assert last([candidate("paris", at=at)], here).verdict is verdict
-
-
-@pytest.mark.parametrize("sensitivity", [Sensitivity.IDENTITY_NUMBER, Sensitivity.CREDENTIAL])
-def test_numbers_and_credentials_are_refused(sensitivity: Sensitivity) -> None:
-    assert last([candidate("4111", sensitivity=sensitivity)]).verdict is Rule.SENSITIVE
-
-
-@pytest.mark.parametrize(
-    ("consent", "verdict"), [({}, Rule.NO_CONSENT), ({"health": True}, Rule.NEW), ({"": True}, Rule.NEW)]
-)
-def test_a_class_to_ask_for_needs_a_grant_by_word(consent: dict[str, bool], verdict: Rule) -> None:
-    policy = Policy(sensitive={Sensitivity.HEALTH: Sensitive.ASK})
-    said = mango(sensitivity=Sensitivity.HEALTH)
-    assert last([said], world(consent=consent), policy).verdict is verdict
-
-
-@pytest.mark.parametrize(
-    "selector",
-    [
-        Selector(Reach.USER),
-        Selector(Reach.SESSION, ("s1",)),
-        Selector(Reach.SOURCE, (PARIS.turn_id,)),
-        Selector(Reach.SOURCE, (PARIS.turn,)),
-        Selector(Reach.KIND, ("identity",)),
-        Selector(Reach.MEMORY, (PARIS.id,)),
-    ],
-)
-def test_what_a_fence_covers_is_refused(selector: Selector) -> None:
-    step = admit(PARIS, world(), POLICY, position(), [Fence(selector, T0, "e1")])
-    assert (step.verdict, step.memories) == (Rule.FENCED, {})
-
-
-def test_what_is_said_after_the_fence_is_welcome() -> None:
-    fence = Fence(Selector(Reach.USER), T0 - 1, "e1")
-    assert admit(PARIS, world(), POLICY, position(), [fence]).verdict is Rule.NEW
-
-
-def test_a_candidate_of_another_user_is_a_bug() -> None:
-    with pytest.raises(ValueError, match="another user"):
-        admit(PARIS, World(Scope("t1", "u2"), Book()), POLICY, position())
-
-
-# --- the step as a value
-
-
-def test_the_world_before_stays_as_it_was() -> None:
-    here = last([PARIS]).world
-    before = (dict(here.book.entries), dict(here.memories))
-    admit(ROME, here, POLICY, position(9))
-    assert (dict(here.book.entries), dict(here.memories)) == before
-
-
-def test_a_lazy_mapping_is_asked_only_for_what_matters() -> None:
-    class Lazy(dict[str, object]):
-        def __iter__(self):  # type: ignore[no-untyped-def]  # must never be called
-            raise AssertionError("walked")
-
-    here = last([PARIS, *(candidate(f"v{n}", slot=LIKES) for n in range(5))]).world
-    lazy = World(SCOPE, here.book, Lazy(here.memories))  # type: ignore[arg-type]  # a dict of memories
-    assert admit(ROME, lazy, POLICY, position(9)).world.memories[ROME.id].value == "rome"
-
-
-def test_every_step_with_changes_raises_the_profile_version() -> None:
-    assert [s.world.book.profile_version for s in take([PARIS, PARIS, ROME])] == [1, 1, 2]
-
-
-def test_event_ids_are_the_same_when_the_same_record_is_decided_again() -> None:
-    one, two = (admit(ROME, last([PARIS]).world, POLICY, position(7)) for _ in range(2))
-    assert [c.id for c in one.changes] == [c.id for c in two.changes]
-
-
-def test_event_ids_of_one_step_differ() -> None:
-    ids = [c.id for c in last([PARIS, ROME]).changes]
-    assert len(set(ids)) == len(ids)

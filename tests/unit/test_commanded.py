@@ -2,71 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 import pytest
 
-from tables.book import Grant
-from tables.candidate import Confirmation, Kind, Polarity, Sensitivity
+from tables.candidate import Confirmation
 from tables.change import Rule
-from tables.command import Actor, ActorRole, Command, CommandKind, Result
-from tables.commanded import Reason, apply, withdrawal
-from tables.erasure import Reach, Selector
+from tables.command import Actor, ActorRole, CommandKind, Result
+from tables.commanded import Reason, apply
 from tables.keys import Scope
-from tables.memory import Freeze, Memory, Pin, Review, State, Status
+from tables.memory import Freeze, State, Status
 from tables.policy import Policy
-from tables.question import Question, QuestionKind, QuestionStatus
-from tables.world import Step, World
+from tables.question import QuestionStatus
 from tests.unit.builders import (
     POLICY,
-    T0,
     active,
     candidate,
     command,
-    frozen,
     last,
     later,
     memory,
     only,
     position,
-    rows,
     world,
 )
-
-PARIS = frozen("paris")
-ROME = candidate("rome", session="s2", at=later(0.5))
-REVIEWER = Actor("rev", ActorRole.REVIEWER)
-SERVICE = Actor("crm", ActorRole.SERVICE)
-
-
-def do(here: World, kind: CommandKind, *memories: Memory, policy: Policy = POLICY, **fields: Any) -> Step:
-    """Apply one command about `memories` to `here`."""
-    return apply(command(kind, memory_ids=tuple(m.id for m in memories), **fields), here, policy, position(9))
-
-
-def asked() -> World:
-    """Paris is frozen, Rome was said, the question is open."""
-    return last([ROME], world([PARIS])).world
-
-
-def question(here: World) -> Question:
-    (one,) = here.questions.values()
-    return one
-
-
-def answer(here: World, kind: CommandKind, **fields: Any) -> Step:
-    return apply(command(kind, question_ids=(question(here).id,), **fields), here, POLICY, position(9))
-
-
-def ended(step: Step) -> tuple[Result, str]:
-    assert step.outcome is not None
-    return step.outcome.result, step.outcome.reason
-
-
-APPLIED = (Result.APPLIED, "")
-
-# --- outcomes
+from tests.unit.commanding import APPLIED, PARIS, REVIEWER, ROME, SERVICE, answer, asked, do, ended, question
 
 
 def test_an_outcome_is_kept_in_the_book() -> None:
@@ -144,9 +102,6 @@ def test_tick_reset_and_close_task_leave_memories_alone(kind: CommandKind) -> No
 def test_a_command_of_another_user_is_a_bug() -> None:
     with pytest.raises(ValueError, match="another user"):
         apply(command(CommandKind.TICK, scope=Scope("t1", "u2")), world(), POLICY, position())
-
-
-# --- confirm and reject
 
 
 def test_yes_moves_the_old_value_to_history_and_commits_the_new_one() -> None:
@@ -244,290 +199,3 @@ def test_what_does_not_fit_is_not_confirmed() -> None:
         (),
         QuestionStatus.OPEN,
     )
-
-
-# --- correct
-
-
-def corrected(held: Memory, text: str = "I live in Rome", **fields: Any) -> Step:
-    return do(world([held]), CommandKind.CORRECT, held, text=text, **fields)
-
-
-def newcomer(step: Step) -> Memory:
-    return next(m for m in step.memories.values() if m.status is Status.ACTIVE)
-
-
-def test_a_correction_is_a_new_memory_that_supersedes() -> None:
-    held = memory()
-    step = corrected(held)
-    new, old = newcomer(step), step.memories[held.id]
-    assert (new.content, new.confirmation, new.supersedes, old.superseded_by) == (
-        "I live in Rome",
-        Confirmation.COMMANDED,
-        held.id,
-        new.id,
-    )
-
-
-def test_the_correction_of_a_frozen_memory_stays_frozen() -> None:
-    assert newcomer(corrected(frozen())).state is State.FROZEN
-
-
-def test_the_correction_of_a_committed_memory_is_committed() -> None:
-    assert newcomer(corrected(memory())).state is State.COMMITTED
-
-
-def test_a_correction_voids_the_review() -> None:
-    assert newcomer(corrected(frozen(review=Review("rev", T0, "paris")))).review is None
-
-
-def test_a_correction_keeps_the_pin() -> None:
-    assert newcomer(corrected(memory(pin=Pin.CORE))).pin is Pin.CORE
-
-
-def test_a_correction_is_no_session() -> None:
-    here = corrected(memory()).world
-    again = last([candidate("i live in rome", session="s9", at=later(9))], here)
-    assert again.verdict is Rule.DUPLICATE
-
-
-def test_the_id_of_a_correction_follows_from_the_request() -> None:
-    assert newcomer(corrected(memory())).id == newcomer(corrected(memory())).id
-
-
-def test_what_was_said_before_the_correction_does_not_replace_it() -> None:
-    here = corrected(memory()).world
-    assert last([candidate("oslo", at=later(0.9))], here).verdict is Rule.HISTORY
-
-
-def test_the_reading_of_a_correction_gives_value_and_polarity() -> None:
-    held = memory()
-    reading = candidate("rome", polarity=Polarity.NEGATIVE, expires_at=later(40))
-    cmd = command(CommandKind.CORRECT, memory_ids=(held.id,), text="not in Rome any more")
-    new = newcomer(apply(cmd, world([held]), POLICY, position(), reading))
-    assert (new.value, new.polarity, new.expires_at, new.content) == (
-        "rome",
-        Polarity.NEGATIVE,
-        later(40),
-        "not in Rome any more",
-    )
-
-
-def test_a_correction_to_what_is_held_elsewhere_takes_that_one_over() -> None:
-    tea, milk = memory("tea", slot="preference.likes"), memory("milk", slot="preference.likes")
-    cmd = command(CommandKind.CORRECT, memory_ids=(tea.id,), text="I like milk")
-    reading = candidate("milk", slot="preference.likes")
-    step = apply(cmd, world([tea, milk]), POLICY, position(), reading)
-    assert (active(step.world), len(newcomer(step).sources)) == (["milk"], 2)
-
-
-def test_several_corrected_at_once_become_one() -> None:
-    tea, milk = memory("tea", slot="preference.likes"), memory("milk", slot="preference.likes")
-    step = do(world([tea, milk]), CommandKind.CORRECT, tea, milk, text="I like water")
-    assert active(step.world) == ["i like water"]
-
-
-def test_correcting_to_the_same_words_is_a_no_op() -> None:
-    held = memory()
-    assert ended(corrected(held, held.content)) == (Result.NOOP, Reason.ALREADY)
-
-
-def test_a_correction_over_the_cap_is_refused() -> None:
-    assert ended(corrected(memory(), "word " * 200)) == (Result.REFUSED, Reason.TOO_LONG)
-
-
-def test_a_correction_may_not_bring_in_what_is_refused() -> None:
-    held = memory()
-    cmd = command(CommandKind.CORRECT, memory_ids=(held.id,), text="my card is 4111")
-    reading = candidate("4111", sensitivity=Sensitivity.CREDENTIAL)
-    step = apply(cmd, world([held]), POLICY, position(), reading)
-    assert (ended(step), step.changes) == ((Result.REFUSED, Reason.SENSITIVE), ())
-
-
-def test_a_correction_withdraws_the_open_questions() -> None:
-    here = do(asked(), CommandKind.CORRECT, PARIS, text="I live in Oslo").world
-    assert question(here).status is QuestionStatus.WITHDRAWN
-
-
-# --- feedback, system update
-
-
-def test_feedback_with_a_text_corrects() -> None:
-    assert (
-        newcomer(do(world([memory()]), CommandKind.FEEDBACK, memory(), text="I live in Rome")).value == "i live in rome"
-    )
-
-
-def test_feedback_without_a_text_asks() -> None:
-    step = do(world([memory()]), CommandKind.FEEDBACK, memory())
-    assert ([q.kind for q in step.questions], step.changes) == ([QuestionKind.SUSPECTED], ())
-
-
-def test_yes_to_a_doubt_takes_the_memory_out_of_the_way() -> None:
-    here = do(world([memory()]), CommandKind.FEEDBACK, memory()).world
-    step = answer(here, CommandKind.CONFIRM, request_id="r2")
-    assert (only(step).status, only(step).superseded_by) == (Status.SUPERSEDED, "")
-
-
-def test_no_to_a_doubt_keeps_it() -> None:
-    here = do(world([memory()]), CommandKind.FEEDBACK, memory()).world
-    assert active(answer(here, CommandKind.REJECT, request_id="r2").world) == ["paris"]
-
-
-def test_the_same_doubt_is_asked_once() -> None:
-    here = do(world([memory()]), CommandKind.FEEDBACK, memory()).world
-    assert ended(do(here, CommandKind.FEEDBACK, memory(), request_id="r2")) == (Result.NOOP, Reason.ALREADY)
-
-
-def update(held: Memory, **fields: Any) -> Step:
-    return do(
-        world([held]), CommandKind.SYSTEM_UPDATE, held, actor=SERVICE, record="o1", text="moved to Rome", **fields
-    )
-
-
-def test_a_business_record_replaces_what_is_free_to_change() -> None:
-    new = newcomer(update(memory()))
-    assert (new.content, new.confirmation, new.sources[0].turn_id) == (
-        "moved to Rome",
-        Confirmation.IMPORTED,
-        "record:o1",
-    )
-
-
-def test_a_business_record_asks_about_what_is_frozen() -> None:
-    step = update(frozen())
-    assert (step.changes, [q.proposed.content for q in step.questions]) == ((), ["moved to Rome"])
-
-
-def test_a_business_record_asks_about_what_is_protected_and_stated() -> None:
-    assert len(update(memory(slot="identity.name")).questions) == 1
-
-
-def test_a_business_record_never_creates() -> None:
-    step = do(world(), CommandKind.SYSTEM_UPDATE, memory(), actor=SERVICE, text="x", record="o1")
-    assert (ended(step), step.memories) == ((Result.NOOP, Reason.NOT_FOUND), {})
-
-
-# --- pin, review
-
-
-@pytest.mark.parametrize(("said", "pin"), [("intern", Pin.INTERN), ("core", Pin.CORE), ("", Pin.CORE)])
-def test_pinning_pins(said: str, pin: Pin) -> None:
-    assert only(do(world([memory()]), CommandKind.PIN, memory(), pin=said)).pin is pin
-
-
-def test_pinning_what_is_pinned_is_a_no_op() -> None:
-    held = memory(pin=Pin.CORE)
-    assert ended(do(world([held]), CommandKind.PIN, held, pin="core")) == (Result.NOOP, Reason.ALREADY)
-
-
-def test_unpinning_unpins() -> None:
-    held = memory(pin=Pin.CORE)
-    assert only(do(world([held]), CommandKind.UNPIN, held)).pin is Pin.NONE
-
-
-def test_pinning_beyond_the_protected_share_is_refused_whole() -> None:
-    tea, milk = memory("tea", slot="preference.likes"), memory("milk", slot="preference.likes")
-    step = do(world([tea, milk]), CommandKind.PIN, tea, milk, policy=Policy(items=2))  # 2 > 0.8 · 2
-    assert (ended(step), step.changes) == ((Result.REFUSED, Reason.SHARE_FULL), ())
-
-
-def allergy(*sessions: str) -> World:
-    said = [
-        candidate("mango", kind=Kind.HEALTH, slot="health.allergy", session=s, at=later(n / 10))
-        for n, s in enumerate(sessions)
-    ]
-    return last(said).world
-
-
-def review(here: World, **fields: Any) -> Step:
-    return do(here, CommandKind.REVIEW, *rows(here), actor=REVIEWER, **fields)
-
-
-def test_a_review_after_the_second_session_freezes() -> None:
-    assert only(review(allergy("s1", "s2"))).state is State.FROZEN
-
-
-def test_a_review_before_the_second_session_freezes_then() -> None:
-    here = review(allergy("s1")).world
-    again = candidate("mango", kind=Kind.HEALTH, slot="health.allergy", session="s2", at=later(3))
-    assert [m.state for m in rows(here)] == [State.COMMITTED]
-    assert only(last([again], here)).state is State.FROZEN
-
-
-def test_a_review_names_who_when_and_which_value() -> None:
-    assert only(review(allergy("s1"))).review == Review("rev", later(1), "mango")
-
-
-def test_reviewing_twice_is_a_no_op() -> None:
-    here = review(allergy("s1")).world
-    assert ended(review(here, request_id="r2")) == (Result.NOOP, Reason.ALREADY)
-
-
-def test_a_review_does_not_freeze_what_never_freezes() -> None:
-    held = memory(kind=Kind.FACT, slot="fact.note")
-    assert only(do(world([held]), CommandKind.REVIEW, held, actor=REVIEWER)).state is State.COMMITTED
-
-
-# --- consent
-
-
-def consent(here: World, allow: bool, kind: str = "", **fields: Any) -> Step:
-    return do(here, CommandKind.CONSENT, allow=allow, of_kind=kind, **fields)
-
-
-def test_withdrawn_consent_is_kept() -> None:
-    assert consent(world(), False, "health").world.book.consent == {"health": False}
-
-
-def test_a_consent_command_is_kept_with_its_time() -> None:
-    assert consent(world(), False).world.book.grants == (Grant("", allow=False, at=later(1)),)
-
-
-def test_a_late_consent_command_does_not_undo_a_newer_one() -> None:
-    here = consent(world(), False, at=later(5)).world
-    assert consent(here, True, at=later(2), request_id="r2").world.book.consent == {"": False}
-
-
-def test_a_word_about_everything_ends_what_was_allowed_by_name() -> None:
-    here = consent(world(), True, "health").world
-    assert consent(here, False, request_id="r2", at=later(2)).world.book.consent == {"": False}
-
-
-def test_what_was_refused_by_name_stays_refused() -> None:
-    here = consent(world(), False, "health").world
-    assert consent(here, True, request_id="r2", at=later(2)).world.book.consent == {"": True, "health": False}
-
-
-def test_one_kind_may_be_allowed_while_the_rest_is_not() -> None:
-    here = consent(consent(world(), False).world, True, "identity", request_id="r2", at=later(2)).world
-    assert last([candidate("paris", at=later(3))], here).verdict is Rule.NEW
-
-
-def test_an_unknown_kind_is_refused() -> None:
-    assert ended(consent(world(), False, "hats")) == (Result.REFUSED, Reason.UNKNOWN_KIND)
-
-
-@pytest.mark.parametrize(
-    ("kind", "selector"), [("", Selector(Reach.USER)), ("health", Selector(Reach.KIND, ("health",)))]
-)
-def test_what_a_withdrawn_consent_covered_is_for_erasure(kind: str, selector: Selector) -> None:
-    assert withdrawal(command(CommandKind.CONSENT, allow=False, of_kind=kind)) == selector
-
-
-@pytest.mark.parametrize(
-    "harmless",
-    [
-        command(CommandKind.CONSENT, allow=True),
-        command(CommandKind.CONSENT, allow=False, of_kind="hats"),
-        command(CommandKind.PIN),
-    ],
-)
-def test_nothing_else_erases(harmless: Command) -> None:
-    assert withdrawal(harmless) is None
-
-
-def test_a_refused_command_leaves_only_its_outcome() -> None:
-    here = world([memory()])
-    step = do(here, CommandKind.REVIEW, memory())
-    assert step.world.book == replace(here.book, outcomes=(step.outcome,) if step.outcome else ())
