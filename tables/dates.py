@@ -155,6 +155,8 @@ def _read_en(match: re.Match[str], today: date) -> tuple[date, str]:
         year = _year(match["y3"], today, month, 31)
         return _month_end(year, month), f"{year:04}-{month:02}"
     if match["weekday"]:
+        if match["weekday"] in ("sat", "sun", "mon", "wed") and not _leads(match):
+            raise ValueError("a word, not a day")
         week = "下" if (match["which"] or "").lower() == "next" else ""
         return _exact(_weekday(today, _WEEKDAYS_EN.index(match["weekday"][:3].lower()), week))
     if match["dom"]:
@@ -233,6 +235,12 @@ def _whole(text: str) -> int:
     if len(text) != 1:
         raise ValueError("not a number")
     return _NUMBERS[text]
+
+
+def _leads(match: re.Match[str]) -> bool:
+    """Whether a preposition shows that a short lower-case word is a day: "on sat", "by mon"."""
+    before = match.string[max(0, match.start() - 3) : match.start()].lower()
+    return bool(match["until"] or match["which"]) or before == "on "
 
 
 def _month(name: str) -> int:

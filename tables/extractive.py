@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from tables.candidate import SELF, Candidate, Confirmation, Kind, Polarity, Sensitivity
 from tables.dates import Said, days_said
-from tables.extractive_clauses import CLAUSE_MAX, clauses
+from tables.extractive_clauses import CLAUSE_MAX, clauses, turns
 from tables.extractive_frames import (
     is_hedged,
     is_lead,
@@ -41,7 +41,7 @@ from tables.text import language, normalised, sentences, tokens
 from tables.turn import Role, Turn
 from tables.worth import AUTHORITATIVE, Drop, is_instruction
 
-SENTENCES_MAX = 200  # a turn with more is a document: the rest is not read
+SENTENCES_MAX, CLAUSES_MAX = 200, 200  # a turn with more is a document: the rest is not read
 STATED, GUESSED = 0.9, 0.4  # confidence of an explicit statement, and of a hedge (H8)
 _HARD = (Kind.IDENTITY, Kind.HEALTH, Kind.COMMITMENT, Kind.TASK)  # stand although said of today
 AIM_TOKENS = 64  # H2: an item grows by what follows it only up to here
@@ -149,6 +149,8 @@ def _before_frame(work: _Work, start: int, end: int, zh: bool) -> int:
 def _read_clauses(work: _Work, start: int, end: int, zh: bool) -> None:
     grows, lead = False, -1
     for clause_start, clause_end in clauses(work.turn.content, start, end, zh):
+        if len(work.facts) + len(work.drops) > CLAUSES_MAX:
+            return
         first = lead if lead >= 0 else clause_start
         if is_lead(work.turn.content[clause_start:clause_end], zh):
             lead = first
@@ -224,13 +226,10 @@ def _refused(policy: Policy, kind: Sensitivity) -> bool:
     return policy.sensitive.get(kind, Sensitive.ALLOW) is Sensitive.REFUSE
 
 
-_TURNS = re.compile(r"[，,\s]*(?:但|不过|可是|然而|but\b|though\b)", re.IGNORECASE)
-
-
 def _grow(work: _Work, end: int) -> bool:
     """Lets the last fact run on to `end`; not over a "but", and not beyond the aim of an item."""
     fact = work.facts[-1]
-    if _TURNS.match(work.turn.content, fact.end):
+    if turns(work.turn.content, fact.end):
         return False
     if tokens(work.turn.content[fact.start : end]) > min(AIM_TOKENS, work.policy.item_tokens):
         return False

@@ -39,3 +39,11 @@ def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> No
     start, end = trimmed(text, start, end)
     if start < end and any(map(str.isalnum, text[start:end])):
         spans.append((start, end))
+
+
+_TURNS = re.compile(r"[，,\s]*(?:但|不过|可是|然而|but\b|though\b)", re.IGNORECASE)
+
+
+def turns(text: str, at: int) -> bool:
+    """Whether a "but" follows at `at`: what comes then is another matter."""
+    return _TURNS.match(text, at) is not None

@@ -32,7 +32,7 @@ RULES = compiled(
         ),
         (
             "identity.city",
-            rf"(?:{ME} (?:just |now |currently |recently |still |both |have |all )*(?:live|reside"
+            rf"(?:(?:i've|we've|{ME}) (?:just |now |currently |recently |still |both |have |all )*(?:live|reside"
             rf"|moved|relocated|settled|am living|'m living)(?: with [^,.;]{{2,20}})?(?: out| over| back| down"
             rf"| up)? (?:in|to|near|outside)|{AM} (?:now |currently |originally )?(?:based|living|located"
             rf"|settled) (?:in|near|out of)|(?:now |currently )?(?:based|living|just moved|moved|relocated) (?:in"

@@ -176,7 +176,7 @@ _PREFACE_ZH = re.compile(
     r"|更正一下|纠正一下|不对|[，,：:。！!\s、])+"
 )
 _PREFACE_EN = re.compile(
-    r"(?:(?P<r>(?:please |pls |and |just |so )*(?:remember(?: this| that)?|don'?t forget(?: that)?"
+    r"(?:(?P<r>(?:please |pls |and |just |so ){0,3}(?:remember(?: this| that)?|don'?t forget(?: that)?"
     r"|keep in mind(?: that)?|(?:make a )?note(?: that| down)?|for the record|bear in mind(?: that)?)"
     r"[,:]?(?!\s+to\b|\s+when\b)\s+)"
     r"|(?:btw|by the way|also|oh|ok(?:ay)?|well|so|and|but|actually|fyi|just so you (?:know|have it)"
@@ -244,6 +244,7 @@ def is_question(clause: str) -> bool:
     return asks(clause)
 
 
+LEAD_MAX = 40  # characters: an introduction is short
 _LEAD_ZH = re.compile(
     r"(?:(?:请|麻烦)?(?:以后|今后|往后|从现在(?:起|开始)|从今(?:天起|往后|以后)|从此|默认|一律|这次|这回|今天|今晚"
     r"|平时|一般|通常|首先|最近)[呢啊吧]?)"
@@ -259,6 +260,8 @@ _LEAD_EN = re.compile(
 
 def is_lead(clause: str, zh: bool) -> bool:
     """A clause of nothing but introduction ("from now on,", 对了，): it belongs to the statement after it."""
+    if len(clause) > LEAD_MAX:
+        return False
     if (_LEAD_ZH if zh else _LEAD_EN).fullmatch(clause):
         return True
     match = (_PREFACE_ZH if zh else _PREFACE_EN).match(clause + " ")

@@ -28,7 +28,7 @@ _EN = {
     r"|gym)|some)))\b.*|.* with you",
     "plan.away": r"(?:to )?(?:have|do|be|get|make|take|go|try|see|sleep|eat|watch|ask|tell|say|need|use|talk|write"
     r"|read|add|check|start|stop|give"
-    r"|well|crazy|through|over|back|on|mad|insane|nuts|good|fine)\b.*|",
+    r"|well|crazy|through|over|back|on|mad|insane|nuts|good|fine)\b.*|$",
     "fact.owns": rf"(?:also |recently |just |already |never |even |not |only |really |always )*(?:{_PARTICIPLES})\b.*"
     r"|(?:also |another |a |some |no |any |more |one |\w+ more )*(?:questions?|idea|problems?|energy|time|fun"
     r"|feeling|trouble|doubts?|worr(?:y|ies)"

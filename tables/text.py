@@ -58,7 +58,7 @@ def language(text: str) -> str:
 
 _END = re.compile(
     r"[。！？!?…]+[”’」』\")）\]】]*"  # a full stop that is no part of a number, address or short form
-    r"|(?<![A-Z])(?<!\b[Mm]r)(?<!\b[DdMm]r)(?<!\b[Mm]rs)(?<!\b[Ss]t)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)"
+    r"|(?<![A-Z])(?<!\b[Mm]r)(?<!\b[DdMm]r)(?<!\b[Mm]rs)(?<!\b[Ss]t)(?<!\b[AaPp]\.m)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)"
     r"\.+[\"')\]”’]*(?=\s|$)"
     r"|\n+|[；;](?=\s|[^\x00-\x7f]|$)"
 )
@@ -100,7 +100,7 @@ _TOKEN_PIECE = re.compile(
 def tokens(text: str) -> int:
     """An estimate of `text`'s tokens that is not below cl100k's or o200k's count for ordinary text. At least 1."""
     if text.isascii():
-        return _margin(sum(_token_cost(m.lastgroup, m.end() - m.start(), "") for m in _TOKEN_PIECE.finditer(text)))
+        return _margin(sum(_token_cost(m.lastgroup, m.end() - m.start(), "\x00") for m in _TOKEN_PIECE.finditer(text)))
     cost = 0.0
     for match in _TOKEN_PIECE.finditer(text):
         group = match.lastgroup

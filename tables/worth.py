@@ -96,7 +96,7 @@ _CUES = (
     "ignore", "disregard", "override", "system:", "system prompt", "you are now", "<|", "[inst", "jailbreak",
     "developer mode", "no restrictions", "unrestricted", "administrator", "admin", "obey", "your rules",
     "your instructions", "assistant:", "<system", "### ", "pretend you have no",
-    "忽略", "无视", "系统提示", "系统：", "系统:", "管理员", "不受约束", "不受限制", "越狱", "开发者模式",
+    "忽略", "无视", "系统提示", "系统：", "系统:", "管理员", "不受", "越狱", "开发者模式",
     "服从", "听从", "只听我", "绕过", "抛开", "忘掉", "你的规则",
 )  # fmt: skip
 _INSTRUCTION = re.compile(
