@@ -28,7 +28,7 @@ from tables.extractive_frames import (
     sentence_frame,
     third_party,
 )
-from tables.extractive_read import FAMILY_KIND, family, read, standing
+from tables.extractive_read import FAMILY_KIND, family, read, read_on, standing
 from tables.extractive_rules import Reading
 from tables.extractive_values import about, is_task_marked, values
 from tables.keys import memory_id
@@ -164,7 +164,8 @@ def _read_clause(work: _Work, start: int, end: int, zh: bool, grows: bool) -> bo
     text = work.turn.content[start + skipped : min(end, start + CLAUSE_MAX)].rstrip(" 。.!！~～…")
     found = _judge(work, text, zh, remembered, (start, end))
     if found is Drop.NOT_WORTH and grows and work.facts[-1].subject == SELF:
-        found = _without_subject(text, zh) or found
+        further = read_on(text, zh)
+        found = (SELF, further) if further is not None else found
     if isinstance(found, Drop):
         if found is Drop.NOT_WORTH and grows and _grow(work, end):
             return True
@@ -213,15 +214,6 @@ def _judge(work: _Work, text: str, zh: bool, remembered: bool, span: tuple[int, 
     return Drop.REQUEST if is_request(text, zh) else Drop.NOT_WORTH
 
 
-def _without_subject(text: str, zh: bool) -> tuple[str, Reading] | None:
-    """ "I have asthma and take …": the subject of the clause before goes on."""
-    if not zh and re.match(r"(?:and )?(?:like|love|to|then)\b", text, re.IGNORECASE):
-        return None
-    reading = read(("我" if zh else "I ") + text, zh, "", "")
-    personal = reading is not None and slot_of(reading.slot).kind in (Kind.IDENTITY, Kind.HEALTH, Kind.PREFERENCE)
-    return (SELF, reading) if reading is not None and personal else None
-
-
 def _refused(policy: Policy, kind: Sensitivity) -> bool:
     return policy.sensitive.get(kind, Sensitive.ALLOW) is Sensitive.REFUSE
 
@@ -259,9 +251,7 @@ def _candidate(work: _Work, fact: _Fact) -> Candidate:
     content = turn.content[fact.start : fact.end]
     kind = entry.kind if fact.subject == SELF else FAMILY_KIND
     said = days_said(turn.content[fact.start : fact.stated], turn.at, turn.zone_minutes)
-    value = reading.value
-    if slot_family(reading.slot) in ("task.date", "commitment.event"):
-        value = said[-1].exact if said else ""
+    value = _day_value(reading, said)
     polarity = Polarity.NEGATIVE if reading.negative else Polarity.POSITIVE
     confidence = _confidence(fact, content)
     return Candidate(
@@ -290,6 +280,14 @@ def _candidate(work: _Work, fact: _Fact) -> Candidate:
         at=turn.at,
         position=turn.position,
     )
+
+
+def _day_value(reading: Reading, said: list[Said]) -> str:
+    """The value of a slot that holds a day is the day, however it was said; an event without one is just known."""
+    name = slot_family(reading.slot)
+    if name == "commitment.event":
+        return said[-1].exact if said else ""
+    return said[-1].exact if said and name == "task.date" else reading.value
 
 
 def _expires_at(kind: Kind, said: list[Said], zone_minutes: int) -> int:

@@ -10,7 +10,7 @@ from tables.extractive_rules import Reading, Rule
 from tables.extractive_vain import vain
 from tables.extractive_values import STANDING_EN, STANDING_ZH, about, bare, is_task_marked, listed, object_of
 from tables.extractive_ways import way
-from tables.slots import SLOTS
+from tables.slots import SLOTS, slot_of
 from tables.text import normalised
 
 FAMILY_KIND = Kind.FACT  # a relation's or dependant's standing fact is kept as theirs, never as the user's own
@@ -96,6 +96,17 @@ def read(text: str, zh: bool, context: str, task: str) -> Reading | None:
     return reading
 
 
+def read_on(text: str, zh: bool) -> Reading | None:
+    """Something personal whose subject is that of the clause before: "I have asthma and take …"."""
+    if not zh and re.match(r"(?:and )?(?:like|love|to|then)\b", text, re.IGNORECASE):
+        return None
+    reading = read(("我" if zh else "I ") + text, zh, "", "")
+    return reading if reading is not None and slot_of(reading.slot).kind in _GOES_ON else None
+
+
+_GOES_ON = (Kind.IDENTITY, Kind.HEALTH, Kind.PREFERENCE)
+
+
 def _contact(text: str) -> Reading | None:
     if not _OWN_CONTACT.search(text):
         return None
@@ -162,7 +173,9 @@ def _reading(rule: Rule, match: re.Match[str], text: str, zh: bool, context: str
     value = bare(said or match[0], zh)
     if rule.slot == "commitment.promise":
         negative = _NEGATED.search(value[:16]) is not None
-    return Reading(slot, value or normalised(text), negative, rule.confidence)
+    if not value or rule.slot == "task.date":
+        value = normalised(text)
+    return Reading(slot, value, negative, rule.confidence)
 
 
 def _object_before(rule: Rule, context: str) -> str:
