@@ -12,22 +12,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from tables import extractive_frames as frames
 from tables.candidate import SELF, Candidate, Confirmation, Kind, Polarity, Sensitivity
 from tables.dates import Said, days_said
 from tables.extractive_clauses import CLAUSE_MAX, clauses, turns
-from tables.extractive_frames import (
-    is_hedged,
-    is_lead,
-    is_momentary,
-    is_question,
-    is_request,
-    is_wish,
-    opens_foreign,
-    preface,
-    refuses,
-    sentence_frame,
-    third_party,
-)
 from tables.extractive_read import FAMILY_KIND, family, read, read_on, standing
 from tables.extractive_rules import Reading
 from tables.extractive_values import about, is_task_marked, values
@@ -122,11 +110,11 @@ def _read_sentence(work: _Work, start: int, end: int) -> Drop | None:
     if is_instruction(text.lower()):
         work.drop((start, end), Drop.INSTRUCTION)
         return None
-    if opens_foreign(text[:CLAUSE_MAX], zh):
+    if frames.opens_foreign(text[:CLAUSE_MAX], zh):
         work.drop((start, end), Drop.HYPOTHETICAL)
         return Drop.QUOTATION
     cut = end
-    frame = sentence_frame(text[:CLAUSE_MAX], zh)
+    frame = frames.sentence_frame(text[:CLAUSE_MAX], zh)
     if frame is not None:
         cut = _before_frame(work, start, end, zh)
         work.drop((cut, end), frame)
@@ -138,7 +126,7 @@ def _before_frame(work: _Work, start: int, end: int, zh: bool) -> int:
     """The end of the clauses before the one that carries the frame: "I'm coeliac, what if I eat bread"."""
     kept = start
     for clause_start, clause_end in clauses(work.turn.content, start, end, zh):
-        if sentence_frame(work.turn.content[clause_start:clause_end], zh) is not None:
+        if frames.sentence_frame(work.turn.content[clause_start:clause_end], zh) is not None:
             break
         kept = clause_end
     else:
@@ -152,7 +140,7 @@ def _read_clauses(work: _Work, start: int, end: int, zh: bool) -> None:
         if len(work.facts) + len(work.drops) > CLAUSES_MAX:
             return
         first = lead if lead >= 0 else clause_start
-        if is_lead(work.turn.content[clause_start:clause_end], zh):
+        if frames.is_lead(work.turn.content[clause_start:clause_end], zh):
             lead = first
             continue
         grows, lead = _read_clause(work, first, clause_end, zh, grows), -1
@@ -160,7 +148,7 @@ def _read_clauses(work: _Work, start: int, end: int, zh: bool) -> None:
 
 def _read_clause(work: _Work, start: int, end: int, zh: bool, grows: bool) -> bool:
     """Reads one clause; whether a clause after it may go on about the same fact."""
-    skipped, remembered = preface(work.turn.content[start : min(end, start + CLAUSE_MAX)], zh)
+    skipped, remembered = frames.preface(work.turn.content[start : min(end, start + CLAUSE_MAX)], zh)
     text = work.turn.content[start + skipped : min(end, start + CLAUSE_MAX)].rstrip(" 。.!！~～…")
     found = _judge(work, text, zh, remembered, (start, end))
     if found is Drop.NOT_WORTH and grows and work.facts[-1].subject == SELF:
@@ -188,12 +176,12 @@ def _judge(work: _Work, text: str, zh: bool, remembered: bool, span: tuple[int, 
     for pattern in work.authoritative.values():
         if pattern.search(text):
             return Drop.AUTHORITATIVE
-    if is_question(text):
+    if frames.is_question(text):
         return Drop.QUESTION
     kin = family(text, zh)
     if kin is not None:
         return kin
-    if third_party(text, zh):
+    if frames.third_party(text, zh):
         return Drop.THIRD_PARTY
     reading = read(text, zh, work.context, normalised(work.turn.task))
     hard = reading is not None and slot_of(reading.slot).kind in (
@@ -202,16 +190,16 @@ def _judge(work: _Work, text: str, zh: bool, remembered: bool, span: tuple[int, 
         Kind.COMMITMENT,
         Kind.TASK,
     )
-    if is_wish(text, zh) and not (hard and not refuses(text, zh)) and not standing(text, zh):
+    if frames.is_wish(text, zh) and not (hard and not frames.refuses(text, zh)) and not standing(text, zh):
         work.wishes.append(Wish(about(text)[0], work.turn.content[slice(*span)], work.turn.key, work.turn.at))
         return Drop.SESSION_WISH
-    if reading is not None and not (is_momentary(text, zh) and not hard):
+    if reading is not None and not (frames.is_momentary(text, zh) and not hard):
         return SELF, reading
-    if remembered and len(text) > 3 and not is_request(text, zh):
+    if remembered and len(text) > 3 and not frames.is_request(text, zh):
         return SELF, Reading("fact.note", normalised(text), False, 0.9)
-    if is_momentary(text, zh):
+    if frames.is_momentary(text, zh):
         return Drop.MOMENTARY
-    return Drop.REQUEST if is_request(text, zh) else Drop.NOT_WORTH
+    return Drop.REQUEST if frames.is_request(text, zh) else Drop.NOT_WORTH
 
 
 def _refused(policy: Policy, kind: Sensitivity) -> bool:
@@ -301,4 +289,4 @@ def _expires_at(kind: Kind, said: list[Said], zone_minutes: int) -> int:
 def _confidence(fact: _Fact, content: str) -> float:
     if fact.remembered:
         return STATED
-    return GUESSED if is_hedged(content, fact.zh) else fact.reading.confidence
+    return GUESSED if frames.is_hedged(content, fact.zh) else fact.reading.confidence
