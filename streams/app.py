@@ -10,7 +10,7 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 import faust
 import structlog
@@ -21,18 +21,15 @@ from connectors.ledger import Ledger, Store
 from connectors.metrics import STEP_RECORDS, STEP_SECONDS, STEP_WAITING
 from streams.batch import Handle, OrderedBatches, Taken
 from streams.health import serve
-from streams.parts import Parts
+from streams.parts import Parts, until_there
 from streams.settings import Settings
 from streams.worker import Steps
-from tables.errors import Misconfigured, Unavailable
-
-T = TypeVar("T")
+from tables.errors import Misconfigured
 
 log = structlog.get_logger()
 
 EXIT_CONFIG = 78  # EX_CONFIG: starting again changes nothing
 EXIT_BUG = 70  # EX_SOFTWARE: the supervisor restarts the process, the log replays what was not acked
-START_PAUSE_SECONDS_MAX = 2.0  # an engine that comes up is noticed within this
 SESSION_TIMEOUT_SECONDS = 10.0  # a killed worker's partitions are served again after this
 RESIDENT_BYTES = 8 * 1024 * 1024  # RocksDB's block cache per table and partition: its default is 2 GiB each
 
@@ -87,10 +84,7 @@ class Worker:
         return self.app.Table(
             name,
             partitions=self.settings.partitions,
-            key_type=bytes,
-            value_type=bytes,
-            key_serializer="raw",
-            value_serializer="raw",
+            schema=faust.Schema(**_RAW),
             options=options,
         )
 
@@ -133,11 +127,12 @@ class Worker:
 
     async def _start(self) -> None:
         try:
-            self.parts = parts = await _until_there(lambda: Parts.open(self.settings))
+            self.parts = parts = Parts.make(self.settings)
+            await until_there(parts.connect)
             ledger = Ledger({name: _store(table) for name, table in self.tables.items()}, parts.bus)
             steps = Steps(self.settings, parts, ledger)
             await serve(self.settings.worker_port, unready=self._unready, stuck=self._stuck)
-            await _until_there(parts.index.ensure)
+            await until_there(parts.index.ensure)
             self.steps = steps
             await steps.beside(self.assigned_partitions)
         except Exception as error:
@@ -212,18 +207,6 @@ def _named(run: Callable[[], Awaitable[None]], name: str) -> Callable[[], Awaita
     task.__name__ = f"batches_{name}"
     task.__qualname__ = task.__name__
     return task
-
-
-async def _until_there(call: Callable[[], Awaitable[T]]) -> T:
-    """The result of `call`, repeated while its engine is away: a worker may start before its engines."""
-    seconds = 0.2
-    while True:
-        try:
-            return await call()
-        except Unavailable as error:
-            log.warning("waiting", step="start", engine=error.engine)
-            await asyncio.sleep(seconds)
-            seconds = min(seconds * 2, START_PAUSE_SECONDS_MAX)
 
 
 def run(settings: Settings) -> NoReturn:

@@ -156,7 +156,7 @@ class Collect:
             TURNS_TOTAL.labels("repeated", "").inc()  # below the guard, or the same turn again: its effects are done
             return
         session = fold(session, turn, tokens(turn.content), policy)
-        consent = policy.consent_default if turn.consent is None else turn.consent
+        consent = (policy.consent_default and not turn.minor) if turn.consent is None else turn.consent
         drop = screen(turn, consent)
         if drop is None:
             for wish in extract(turn, policy).wishes:

@@ -94,6 +94,8 @@ class Steps:
                     async with self._gate.exclusive():
                         await self.heal.partition(partition)
                     log.info("copies rebuilt", partition=partition)
+                if not await self._parts.index.healthy():
+                    await self._parts.index.ensure()
                 for partition in partitions:
                     await self.sweeper.sweep(partition)
             except Unavailable as error:

@@ -68,8 +68,8 @@ def faults(spec: TopicSpec, found: Found | None, routed: int) -> list[str]:
     if found.partitions != wanted:
         return [
             f"{spec.name}: has {found.partitions} partitions, {wanted} wanted. The count is fixed for life, because "
-            f"keys decide which worker owns a user: set TWINSLUICE_PARTITIONS={found.partitions} if the whole cluster was "
-            f"made so, else stop the workers, delete the topic and run `python -m streams topics --create`"
+            f"keys decide which worker owns a user: set TWINSLUICE_PARTITIONS={found.partitions} if the whole "
+            f"cluster was made so, else stop the workers, delete the topic and run `python -m streams topics --create`"
         ]
     return [
         f"{spec.name}: {name} is {found.config.get(name)!r}, {spec.config[name]!r} wanted; alter the topic's config"

@@ -51,6 +51,10 @@ class KafkaBus:
             raise Unavailable("kafka") from error
         self._producer = producer
 
+    @property
+    def started(self) -> bool:
+        return self._producer is not None
+
     async def stop(self) -> None:
         if self._producer is not None:
             await self._producer.stop()

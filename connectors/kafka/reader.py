@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
-from aiokafka.errors import KafkaError
+from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError
 
 from connectors.kafka.config import KafkaConfig
 from tables.errors import Misconfigured, Unavailable
@@ -19,6 +19,7 @@ async def opened(config: KafkaConfig, topic: str) -> AsyncIterator[tuple[AIOKafk
     Raises Unavailable("kafka"), Misconfigured when the topic does not exist.
     """
     consumer = AIOKafkaConsumer(
+        topic,
         bootstrap_servers=config.brokers,
         enable_auto_commit=False,
         auto_offset_reset="earliest",
@@ -27,12 +28,11 @@ async def opened(config: KafkaConfig, topic: str) -> AsyncIterator[tuple[AIOKafk
     )
     try:
         await consumer.start()
-        if topic not in await consumer.topics():
-            raise Misconfigured(f"{topic}: missing; run `python -m streams topics --create`")
-        parts = [TopicPartition(topic, p) for p in sorted(consumer.partitions_for_topic(topic) or ())]
-        consumer.assign(parts)
+        parts = sorted(consumer.assignment())
         await consumer.seek_to_beginning(*parts)
         yield consumer, parts
+    except UnknownTopicOrPartitionError as error:
+        raise Misconfigured(f"{topic}: missing; run `python -m streams topics --create`") from error
     except (KafkaError, OSError) as error:
         raise Unavailable("kafka") from error
     finally:

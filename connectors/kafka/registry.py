@@ -34,7 +34,8 @@ class TenantRegistry:
 
     async def start(self) -> None:
         """Read the topic to its end, then keep following. Raises Misconfigured when the topic is missing."""
-        self._task = asyncio.create_task(self._follow(), name="tenants")
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._follow(), name="tenants")
         waiting = asyncio.create_task(self._ready.wait())
         await asyncio.wait({waiting, self._task}, return_when=asyncio.FIRST_COMPLETED)
         waiting.cancel()
