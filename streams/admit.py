@@ -75,9 +75,11 @@ class Admit:
         self._fencing = fencing
         self._users = Users(ledger)
         self._acked: dict[int, int] = {}
+        self._moved = False
 
     def forget(self) -> None:
-        """Drop everything cached: called when partitions come or go."""
+        """Drop everything cached: called when partitions come or go, also in the middle of a batch."""
+        self._moved = True
         self._users.forget()
         self._fencing.forget()
         self._acked.clear()
@@ -85,6 +87,7 @@ class Admit:
     async def __call__(self, batch: Sequence[Taken]) -> None:
         """Do a micro-batch; returns when every effect is durable and visible. Raises Unavailable: repeat it whole."""
         work = Work()
+        self._moved = False
         try:
             for record in batch:
                 try:
@@ -95,6 +98,9 @@ class Admit:
         except BaseException:
             self._users.forget()  # a world that was decided but not written must not be taken for a written one
             raise
+        if self._moved:
+            self._users.forget()  # what this batch read belongs to an assignment that is over
+            return
         for record in batch:  # they are acked next, in this order
             self._acked[record.partition] = record.offset
 

@@ -52,7 +52,6 @@ def create_app(settings: Settings) -> faust.App:
         broker_max_poll_records=1000,
         consumer_auto_offset_reset="earliest",
         consumer_group_instance_id=settings.worker_id,
-        consumer_max_fetch_size=9 * 1024 * 1024,
         topic_allow_declare=False,
         topic_partitions=settings.partitions,
         topic_replication_factor=settings.replication,

@@ -87,17 +87,23 @@ class Collect:
         self._sessions: OrderedDict[tuple[int, bytes], Session] = OrderedDict()
         self._clocks: dict[tuple[int, str], int] = {}
         self._positions: dict[tuple[int, str], int] = {}
+        self._moved = False
 
     def forget(self) -> None:
-        """Drop everything cached: called when partitions come or go."""
-        self._sessions.clear()
-        self._clocks.clear()
+        """Drop everything cached: called when partitions come or go, also in the middle of a batch."""
+        self._moved = True
+        self._drop_cached()
         self._positions.clear()
         self._fencing.forget()
+
+    def _drop_cached(self) -> None:
+        self._sessions.clear()
+        self._clocks.clear()
 
     async def __call__(self, batch: Sequence[Taken]) -> None:
         """Do a micro-batch; returns when every effect is durable. Raises Unavailable: repeat the whole batch."""
         work = Work()
+        self._moved = False
         try:
             for record in batch:
                 try:
@@ -109,9 +115,10 @@ class Collect:
                 work.routes.setdefault(record.partition, record.key or b"")
             await self._flush(work)
         except BaseException:
-            self._sessions.clear()  # rows decided but not written must not be taken for written ones
-            self._clocks.clear()
+            self._drop_cached()  # rows decided but not written must not be taken for written ones
             raise
+        if self._moved:
+            self._drop_cached()  # what this batch read belongs to an assignment that is over
 
     async def _take(self, record: Taken, work: Work) -> None:
         data = parse_json(record.value)
@@ -264,6 +271,8 @@ class Collect:
 
     async def _flush(self, work: Work) -> None:
         """Do everything decided so far, in the order of the module's promise, and empty `work`."""
+        rows = [Row("sessions", p, key, encode_row(self._sessions[p, key])) for p, key in work.dirty]
+        rows += [Row("fences", p, clock_key(tenant), b"\x01%d" % at) for (p, tenant), at in work.clocks.items()]
         await self._copies.mirror_sessions(list(self._session_copies(work)))
         marks = [
             Outgoing(SNAPSHOTS, work.routes[partition], encode(_progress(partition, done)), (), partition)
@@ -272,8 +281,6 @@ class Collect:
         sent = [*work.snapshots, *work.letters, *marks]
         if sent:
             await self._bus.send_all(sent)
-        rows = [Row("sessions", p, key, encode_row(self._sessions[p, key])) for p, key in work.dirty]
-        rows += [Row("fences", p, clock_key(tenant), b"\x01%d" % at) for (p, tenant), at in work.clocks.items()]
         await self._ledger.write(rows)
         for (_, tenant), at in work.clocks.items():
             await self._copies.put_clock(tenant, at)

@@ -39,4 +39,4 @@ def letter(record: Taken, stage: str, error: InvalidRecord, items: Sequence[int]
     }
     kept = tuple((name, value) for name, value in record.headers.items() if not name.startswith(HEADER))
     added = tuple((HEADER + name, value.encode()) for name, value in facts.items() if value)
-    return Outgoing(dead_letter(record.topic), record.key or b"", record.value, kept + added, record.partition)
+    return Outgoing(dead_letter(record.topic), record.key, record.value, kept + added, record.partition)

@@ -21,7 +21,7 @@ class Outgoing:
     """One record to send. `partition` None = by murmur2 of the key. `value` None = a tombstone."""
 
     topic: str
-    key: bytes
+    key: bytes | None
     value: bytes | None
     headers: Headers = ()
     partition: int | None = None

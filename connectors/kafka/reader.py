@@ -23,7 +23,6 @@ async def opened(config: KafkaConfig, topic: str) -> AsyncIterator[tuple[AIOKafk
         bootstrap_servers=config.brokers,
         enable_auto_commit=False,
         auto_offset_reset="earliest",
-        max_partition_fetch_bytes=config.request_bytes_max,
         fetch_max_wait_ms=100,
     )
     try:
