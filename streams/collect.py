@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from connectors.codec import decode_row, encode, encode_row, parse_json
 from connectors.kafka.producer import Outgoing
@@ -24,6 +24,7 @@ from connectors.kafka.topics import COMMANDS, DELETE, EXPIRE, SNAPSHOTS, TURNS
 from connectors.ledger import Ledger, Row
 from connectors.metrics import TURNS as TURNS_TOTAL
 from streams.batch import Taken
+from streams.collect_work import Work, clock_key, progress
 from streams.deadletter import letter
 from streams.fence import Fencing, withdrawn
 from streams.ports import Bus, Copies, Tenants
@@ -43,22 +44,6 @@ from tables.worth import screen
 CACHED_SESSIONS = 20_000  # decoded rows of live sessions: decoding costs more than everything else of a small turn
 
 Verify = Callable[[bytes, bytes, Mapping[str, bytes], str], None]
-
-
-@dataclass(slots=True)
-class Work:
-    """What a micro-batch has decided and not yet done."""
-
-    dirty: dict[tuple[int, bytes], tuple[Scope, str, int]] = field(default_factory=dict)
-    snapshots: list[Outgoing] = field(default_factory=list)
-    letters: list[Outgoing] = field(default_factory=list)
-    done: dict[int, dict[str, int]] = field(default_factory=dict)
-    routes: dict[int, bytes] = field(default_factory=dict)
-    clocks: dict[tuple[int, str], int] = field(default_factory=dict)
-
-    def clear(self) -> None:
-        for part in (self.dirty, self.snapshots, self.letters, self.done, self.routes, self.clocks):
-            part.clear()
 
 
 class Collect:
@@ -275,7 +260,7 @@ class Collect:
         rows += [Row("fences", p, clock_key(tenant), b"\x01%d" % at) for (p, tenant), at in work.clocks.items()]
         await self._copies.mirror_sessions(list(self._session_copies(work)))
         marks = [
-            Outgoing(SNAPSHOTS, work.routes[partition], encode(_progress(partition, done)), (), partition)
+            Outgoing(SNAPSHOTS, work.routes[partition], encode(progress(partition, done)), (), partition)
             for partition, done in work.done.items()
         ]
         sent = [*work.snapshots, *work.letters, *marks]
@@ -292,13 +277,3 @@ class Collect:
         for (partition, key), (scope, session, ttl_ms) in work.dirty.items():
             row = self._sessions[partition, key]
             yield SessionCopy(scope, session, replace(row, seen=(), offsets={}), ttl_ms)
-
-
-def clock_key(tenant: str) -> bytes:
-    """Key of a tenant's clock in `fences`: no tenant id is empty, so it meets no fence row."""
-    return row_key("", "clock", tenant)
-
-
-def _progress(partition: int, done: dict[str, int]) -> Snapshot:
-    position = Position(SNAPSHOTS, partition, -1)
-    return Snapshot(SnapshotKind.PROGRESS, position, Scope("", ""), done=dict(done))

@@ -17,7 +17,7 @@ from tables.policy import Policy
 from tables.text import tokens
 from tables.world import Working, entry_of
 
-SOURCES_MAX: Final = 256  # a fact said every day for years must not grow its row without end
+SOURCES_MAX: Final = 64  # a fact said every day for years must fit the index row: 64 KB, ids of up to 128 bytes
 HISTORY: Final = frozenset({Status.SUPERSEDED, Status.EXPIRED})
 _ACTIVE: Final = Status.ACTIVE  # looked up once: a loop over a whole book for every newcomer
 

@@ -1,0 +1,37 @@
+"""What one micro-batch of collect has decided and not yet done, and the records it leaves beside the turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from connectors.kafka.producer import Outgoing
+from connectors.kafka.topics import SNAPSHOTS
+from tables.keys import Position, Scope, row_key
+from tables.snapshot import Snapshot, SnapshotKind
+
+
+@dataclass(slots=True)
+class Work:
+    """What a micro-batch has decided and not yet done."""
+
+    dirty: dict[tuple[int, bytes], tuple[Scope, str, int]] = field(default_factory=dict)
+    snapshots: list[Outgoing] = field(default_factory=list)
+    letters: list[Outgoing] = field(default_factory=list)
+    done: dict[int, dict[str, int]] = field(default_factory=dict)
+    routes: dict[int, bytes] = field(default_factory=dict)
+    clocks: dict[tuple[int, str], int] = field(default_factory=dict)
+
+    def clear(self) -> None:
+        for part in (self.dirty, self.snapshots, self.letters, self.done, self.routes, self.clocks):
+            part.clear()
+
+
+def clock_key(tenant: str) -> bytes:
+    """Key of a tenant's clock in `fences`: no tenant id is empty, so it meets no fence row."""
+    return row_key("", "clock", tenant)
+
+
+def progress(partition: int, done: dict[str, int]) -> Snapshot:
+    """The mark that travels behind everything of a micro-batch: when it arrives, all before it is done."""
+    position = Position(SNAPSHOTS, partition, -1)
+    return Snapshot(SnapshotKind.PROGRESS, position, Scope("", ""), done=dict(done))
