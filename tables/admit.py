@@ -9,7 +9,7 @@ from tables.candidate import Candidate, Kind
 from tables.change import Rule
 from tables.conflict import Standing, ask, is_older, question_id, standing
 from tables.consent import consent_at, is_allowed
-from tables.enter import enter, joined, lapse, memory_from, prune, retire, settle
+from tables.enter import enter, is_held, joined, lapse, memory_from, prune, retire, settle
 from tables.erase import fenced
 from tables.erasure import Fence
 from tables.frozen import SESSIONS_TO_COMMIT, is_hedged, is_locked, sessions
@@ -170,9 +170,11 @@ def _older_drafts(work: Working, candidate: Candidate, place: Standing) -> list[
 
 
 def _into_history(work: Working, candidate: Candidate, newer: Memory, policy: Policy) -> Rule:
-    """Late, and no longer true: kept as a past version of what replaced it."""
-    late = memory_from(candidate, State.COMMITTED)
-    work.create(replace(late, status=Status.SUPERSEDED, superseded_by=newer.id), Rule.HISTORY)
+    """Late, and no longer true: kept as a past version of what replaced it, if it is within the limits of history."""
+    late = replace(memory_from(candidate, State.COMMITTED), status=Status.SUPERSEDED, superseded_by=newer.id)
+    if not is_held(work, late, policy):
+        return Rule.HISTORY
+    work.create(late, Rule.HISTORY)
     prune(work, work.entries[late.id].dimension, policy)
     return Rule.HISTORY
 

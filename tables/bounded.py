@@ -56,21 +56,21 @@ def victims(
         return ()
     own = eviction_order(newcomer, now) if competes and not is_exempt(newcomer) else None
     queue = [
-        (eviction_order(e, now), e.weight, e)
+        (e.state is not _DRAFT, score(e, now), e.created_at, e.id, e)  # eviction_order, written out
         for e in active
         if not e.protected and e.state is not _FROZEN and e.pin is _UNPINNED  # is_exempt, written out
     ]
-    heapify(queue)  # orders end in the id, so no two are equal and entries are never compared
+    heapify(queue)  # no two ids are equal, so entries are never compared
     gone: list[Entry] = []
     while count > policy.items or total > most:
         if not queue:
             return tuple(gone) if newcomer.protected else None
-        order, freed, entry = heappop(queue)
-        if own is not None and own < order:
+        *order, entry = heappop(queue)
+        if own is not None and own < tuple(order):
             return None
         gone.append(entry)
         count -= 1
-        total -= freed
+        total -= entry.weight
     return tuple(gone)
 
 

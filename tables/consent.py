@@ -17,13 +17,13 @@ GRANTS_MAX: Final = 64  # consent commands kept to judge late turns by the conse
 def granted(grants: Iterable[Grant]) -> dict[str, bool]:
     """The consent in force after `grants`, oldest first.
 
-    A word about everything is the last word about what was allowed before; what was refused by name stays refused
+    A word about everything is the last word about what was allowed by name; what was refused by name stays refused
     until it is allowed by name.
     """
     held: dict[str, bool] = {}
     for grant in grants:
         if grant.of_kind == EVERYTHING:
-            held = {key: False for key, allow in held.items() if not allow and grant.allow}
+            held = {key: False for key, allow in held.items() if not allow}
         held[grant.of_kind] = grant.allow
     return held
 

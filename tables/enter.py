@@ -153,12 +153,25 @@ def lapse(work: Working, memory: Memory, at: int) -> None:
 
 def prune(work: Working, dimension: str, policy: Policy) -> None:
     """Keep at most `policy.versions_per_slot` of a dimension's history, none older than `policy.history_ms`."""
-    held = [e.id for e in work.entries.values() if e.dimension == dimension and e.status in HISTORY]
-    past = sorted((work.memory(i) for i in held), key=lambda m: (m.updated_at, m.last_mentioned_at, m.id), reverse=True)
     oldest = clock(work) - policy.history_ms
-    for place, memory in enumerate(past):
+    for place, memory in enumerate(sorted(_past(work, dimension), key=_age, reverse=True)):
         if place >= policy.versions_per_slot or memory.updated_at < oldest:
             work.remove(memory, Rule.PURGED)
+
+
+def is_held(work: Working, late: Memory, policy: Policy) -> bool:
+    """Whether `late`, were it history, would lie within the limits that `prune` keeps."""
+    newer = [memory for memory in _past(work, entry_of(late).dimension) if _age(memory) > _age(late)]
+    return len(newer) < policy.versions_per_slot and late.updated_at >= clock(work) - policy.history_ms
+
+
+def _past(work: Working, dimension: str) -> list[Memory]:
+    held = [e.id for e in work.entries.values() if e.dimension == dimension and e.status in HISTORY]
+    return [work.memory(one) for one in held]
+
+
+def _age(memory: Memory) -> tuple[int, int, str]:
+    return (memory.updated_at, memory.last_mentioned_at, memory.id)
 
 
 def _with_pin(newcomer: Memory, retiring: Sequence[Memory], rest: Iterable[Entry], policy: Policy) -> Memory:

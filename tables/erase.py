@@ -144,7 +144,7 @@ def _covers_source(selector: Selector, named: frozenset[str], memory: Memory, so
 
 def _covers_question(selector: Selector, named: frozenset[str], question: Question, erased: set[str]) -> bool:
     """Whether the row goes: its memory does, or the statement that it asks about is selected itself."""
-    if question.memory_id in erased or question.memory_id in named:
+    if question.memory_id in erased:
         return True
     said = question.proposed
     if selector.before and said.at >= selector.before:

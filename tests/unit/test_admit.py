@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tables.candidate import Kind, Polarity
+import pytest
+
+from tables.candidate import Confirmation, Kind, Polarity
 from tables.change import Op, Rule
 from tables.memory import Pin, State, Status
 from tables.policy import DAY_MS, Policy
@@ -79,6 +81,27 @@ def test_a_touch_that_says_another_end_moves_the_end() -> None:
     first = candidate("oslo", kind=Kind.PLAN, slot="plan.away", expires_at=later(5))
     again = replace(first, id="x", turn="t9", at=later(1), expires_at=later(7))
     assert only(last([first, again])).expires_at == later(7)
+
+
+def test_a_late_touch_does_not_move_the_end() -> None:
+    first = candidate("oslo", kind=Kind.PLAN, slot="plan.away", expires_at=later(5))
+    late = replace(first, id="x", turn="t9", at=later(-1), expires_at=later(3))
+    assert only(last([first, late])).expires_at == later(5)
+
+
+def test_a_touch_keeps_the_greater_importance() -> None:
+    said = [candidate("paris", importance=0.8), candidate("paris", session="s2", importance=0.3)]
+    assert only(last(said)).importance == 0.8
+
+
+def test_a_statement_makes_an_inferred_memory_a_stated_one() -> None:
+    inferred = candidate("paris", confirmation=Confirmation.INFERRED)
+    assert only(last([inferred, PARIS_AGAIN])).confirmation is Confirmation.STATED
+
+
+def test_an_inference_does_not_weaken_a_statement() -> None:
+    inferred = candidate("paris", session="s2", confirmation=Confirmation.INFERRED)
+    assert only(last([PARIS, inferred])).confirmation is Confirmation.STATED
 
 
 def test_a_touch_without_an_end_keeps_the_end() -> None:
@@ -157,6 +180,13 @@ def test_a_value_older_than_the_last_mention_enters_history() -> None:
     assert last([PARIS, PARIS_AGAIN, ROME]).verdict is Rule.HISTORY
 
 
+@pytest.mark.parametrize("policy", [Policy(history_ms=DAY_MS), Policy(versions_per_slot=1)])
+def test_what_comes_too_late_for_history_is_not_kept(policy: Policy) -> None:
+    """Oslo of day −1, after Paris of day 0 and Rome of day 1: over for two days, and one version too many."""
+    step = last([PARIS, ROME, candidate("oslo", at=later(-1))], policy=policy)
+    assert (step.verdict, step.changes) == (Rule.HISTORY, ())
+
+
 def test_a_repeat_of_what_is_history_changes_nothing() -> None:
     assert last([PARIS, ROME, PARIS]).changes == ()
 
@@ -187,6 +217,18 @@ def test_history_older_than_the_limit_is_purged() -> None:
 def test_a_pin_moves_on_to_the_successor() -> None:
     here = world([memory("paris", pin=Pin.CORE)])
     assert last([ROME], here).world.memories[ROME.id].pin is Pin.CORE
+
+
+def test_a_pin_that_no_longer_fits_the_share_stays_behind() -> None:
+    here = world([memory("paris", pin=Pin.CORE, tokens=10)])
+    longer = replace(ROME, content="word " * 25)
+    assert last([longer], here, Policy(total_weight=30)).world.memories[ROME.id].pin is Pin.NONE
+
+
+def test_a_new_value_is_taken_even_if_it_scores_lowest() -> None:
+    facts = [memory(f"v{n}", kind=Kind.FACT, slot=f"fact.about.{n}", importance=1.0) for n in range(2)]
+    here = world([*facts, memory("paris", importance=1.0)])
+    assert "rome" in active(last([replace(ROME, importance=0.0)], here, Policy(items=3)).world)
 
 
 def test_what_has_ended_by_then_expires_and_the_same_words_begin_anew() -> None:

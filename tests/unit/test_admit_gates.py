@@ -70,6 +70,18 @@ def test_a_guess_confirmed_late_does_not_replace_what_is_newer() -> None:
     assert active(last(said).world) == ["paris"]
 
 
+def test_a_guess_repeated_from_before_does_not_replace_what_is_newer() -> None:
+    """Paris on day 9, a guess on day 10; that the guess was said on day 5 too is no news about day 9."""
+    said = [candidate("paris", at=later(9)), guess("rome", at=later(10)), guess("rome", at=later(5), session="s2")]
+    assert active(last(said).world) == ["paris"]
+
+
+def test_a_draft_that_is_committed_points_to_what_it_replaced() -> None:
+    said = [PARIS, guess("rome", at=later(1), session="s2"), guess("rome", at=later(2), session="s3")]
+    here = last(said).world
+    assert (here.memories[said[1].id].supersedes, here.memories[PARIS.id].superseded_by) == (PARIS.id, said[1].id)
+
+
 def test_a_newer_guess_replaces_an_older_guess() -> None:
     here = last([guess("paris"), guess("rome", at=later(1))]).world
     assert [(m.value, m.status) for m in rows(here)] == [("paris", Status.SUPERSEDED), ("rome", Status.ACTIVE)]

@@ -11,9 +11,26 @@ from tables.book import Entry
 from tables.bounded import eviction_order, fits, fits_share, is_exempt, victims
 from tables.candidate import Candidate, Kind
 from tables.change import Op, Rule
+from tables.command import CommandKind
+from tables.commanded import apply
 from tables.memory import Pin, State, Status
 from tables.policy import Policy
-from tests.unit.builders import SCOPE, T0, active, candidate, entry, last, later, memory, take, world
+from tables.question import QuestionStatus
+from tests.unit.builders import (
+    POLICY,
+    SCOPE,
+    T0,
+    active,
+    candidate,
+    command,
+    entry,
+    last,
+    later,
+    memory,
+    position,
+    take,
+    world,
+)
 
 
 def items(count: int, **fields: Any) -> list[Entry]:
@@ -174,3 +191,18 @@ def test_merging_comes_before_the_gate() -> None:
 
 def test_the_scope_of_a_memory_is_that_of_its_candidate() -> None:
     assert last([fact(0)]).world.memories[fact(0).id].scope == SCOPE
+
+
+def test_a_doubt_about_what_is_evicted_is_withdrawn() -> None:
+    here = last([fact(0)], policy=Policy(items=1)).world
+    doubted = apply(command(CommandKind.FEEDBACK, memory_ids=(fact(0).id,)), here, POLICY, position()).world
+    assert [q.status for q in last([fact(1)], doubted, Policy(items=1)).questions] == [QuestionStatus.WITHDRAWN]
+
+
+def test_a_value_that_replaces_does_not_compete() -> None:
+    """The old one goes whatever happens; refusing the new one would leave the dimension with what is false."""
+    here = world([memory(str(n), slot=f"fact.about.{n}", kind=Kind.FACT, importance=1.0, tokens=10) for n in range(2)])
+    here = last([candidate("paris", importance=1.0, content="x")], here).world
+    longer = candidate("rome", importance=0.0, session="s2", at=later(1), content="some more words than it had")
+    step = last([longer], here, Policy(total_weight=18))
+    assert "rome" in active(step.world)

@@ -10,7 +10,7 @@ from tables.candidate import Confirmation, Kind, Polarity, Sensitivity
 from tables.change import Rule
 from tables.command import CommandKind, Result
 from tables.commanded import Reason, apply
-from tables.memory import Memory, Pin, Review, State, Status
+from tables.memory import Freeze, Memory, Pin, Review, State, Status
 from tables.policy import Policy
 from tables.question import QuestionKind, QuestionStatus
 from tables.world import Step, World
@@ -58,6 +58,13 @@ def test_the_correction_of_a_frozen_memory_stays_frozen() -> None:
 
 def test_the_correction_of_a_committed_memory_is_committed() -> None:
     assert newcomer(corrected(memory())).state is State.COMMITTED
+
+
+def test_a_correction_that_outgrows_the_protected_share_waits_to_freeze() -> None:
+    held = frozen(tokens=10)
+    cmd = command(CommandKind.CORRECT, memory_ids=(held.id,), text="word " * 25)
+    new = newcomer(apply(cmd, world([held]), Policy(total_weight=30), position()))
+    assert (new.state, new.freeze) == (State.COMMITTED, Freeze.PENDING)
 
 
 def test_a_correction_voids_the_review() -> None:

@@ -145,6 +145,10 @@ def test_the_same_contradiction_is_the_same_question() -> None:
     assert question_id(held, candidate("rome")) == question_id(held, candidate("rome", session="s9", at=later(9)))
 
 
+def test_the_same_contradiction_of_another_memory_is_another_question() -> None:
+    assert question_id(memory("paris"), candidate("rome")) != question_id(memory("oslo"), candidate("rome"))
+
+
 def test_another_contradiction_is_another_question() -> None:
     held = memory("paris")
     assert question_id(held, candidate("rome")) != question_id(held, candidate("oslo"))

@@ -51,6 +51,12 @@ def test_what_was_refused_by_name_stays_refused() -> None:
     assert consent(here, True, request_id="r2", at=later(2)).world.book.consent == {"": True, "health": False}
 
 
+def test_what_was_refused_by_name_stays_refused_after_everything_was() -> None:
+    here = consent(consent(world(), False, "health").world, False, request_id="r2", at=later(2)).world
+    after = consent(here, True, request_id="r3", at=later(3)).world
+    assert after.book.consent == {"": True, "health": False}
+
+
 def test_one_kind_may_be_allowed_while_the_rest_is_not() -> None:
     here = consent(consent(world(), False).world, True, "identity", request_id="r2", at=later(2)).world
     assert last([candidate("paris", at=later(3))], here).verdict is Rule.NEW

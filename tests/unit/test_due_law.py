@@ -31,7 +31,6 @@ from tests.unit.builders import (
 PARIS = candidate("paris")
 ROME = candidate("rome", session="s2", at=later(1))
 TEA = candidate("tea", slot="preference.likes", kind=Kind.PREFERENCE, session="s3", at=later(2))
-MOVED = last([PARIS, ROME, TEA]).world
 
 
 def is_fenced(fence: Fence, said: Candidate = PARIS, position_: Position | None = None) -> bool:

@@ -51,6 +51,14 @@ def test_the_chain_is_followed_both_ways() -> None:
     assert chain([ROME.id], here) == {PARIS.id, ROME.id, "p2"}
 
 
+LATE = last([ROME, PARIS]).world  # Paris comes last and was over by then
+
+
+@pytest.mark.parametrize("named", [PARIS.id, ROME.id])
+def test_what_came_late_goes_with_the_chain_and_the_chain_with_it(named: str) -> None:
+    assert rows(run(erasure(Reach.MEMORY, named), LATE).world) == []
+
+
 def test_an_id_that_is_not_there_selects_nothing() -> None:
     assert select(Selector(Reach.MEMORY, ("nobody",)), MOVED).erased == frozenset()
 
@@ -168,6 +176,10 @@ def test_what_stays_speaks_of_the_erased_session_no_more() -> None:
     assert (row.session, row.span, row.created_at) == ("s2", (0, 0), later(1))
 
 
+def test_what_stays_was_last_mentioned_by_what_is_left() -> None:
+    assert only(run(erasure(Reach.SESSION, "s2"), said_twice())).last_mentioned_at == PARIS.at
+
+
 def test_what_froze_by_two_sessions_waits_again_when_one_is_gone() -> None:
     row = only(run(erasure(Reach.SESSION, "s2"), said_twice()))
     assert (row.state, row.freeze) == (State.COMMITTED, Freeze.PENDING)
@@ -236,6 +248,11 @@ def disputed() -> World:
 def test_a_question_goes_with_either_side(request_: Erasure) -> None:
     step = run(request_, disputed())
     assert (step.world.questions, set(step.dropped)) == ({}, set(disputed().questions))
+
+
+def test_a_question_raised_at_or_after_the_bound_stays() -> None:
+    kept = run(erasure(Reach.SESSION, "s2", before=ROME.at), disputed()).world.questions
+    assert len(kept) == 1
 
 
 def test_a_question_about_something_else_stays() -> None:

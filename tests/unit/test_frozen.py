@@ -81,11 +81,16 @@ def test_a_sure_guess_is_no_explicit_statement() -> None:
 
 def test_joined_confidence_must_reach_the_tenants_bar() -> None:
     after = settled(held(source("s1", 0.8), source("s2", 0.5)), Policy(freeze_confidence=0.95), share_free=True)
-    assert after.freeze is Freeze.NONE  # 0.9 < 0.95
+    assert after.state is State.COMMITTED  # 0.9 < 0.95
 
 
 def test_a_command_or_record_is_no_session() -> None:
     assert verdict(held(source("s1"), source("", turn="told"))) == (State.COMMITTED, Freeze.PENDING)
+
+
+def test_a_command_is_no_explicit_statement_either() -> None:
+    fair = [source(f"s{n}", 0.6, explicit=False) for n in range(3)]
+    assert verdict(held(*fair, source("", turn="told"))) == (State.COMMITTED, Freeze.NONE)
 
 
 @pytest.mark.parametrize("kind", [Kind.FACT, Kind.TASK, Kind.PLAN])

@@ -79,3 +79,7 @@ def test_an_outcome_is_found_by_its_request() -> None:
 def test_outcomes_are_bounded() -> None:
     book = Book(outcomes=tuple(outcome(str(n)) for n in range(OUTCOMES_MAX)))
     assert len(with_outcome(book, outcome("new")).outcomes) == OUTCOMES_MAX
+
+
+def test_the_guard_never_goes_back() -> None:
+    assert recorded(recorded(FIRST.world.book, 9, FIRST), 5, SECOND).offset == 9
