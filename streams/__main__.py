@@ -8,7 +8,7 @@ from typing import Final, NoReturn
 
 import typer
 
-from streams.commands import audit, command, dlq, erase, send, serve, tail, tenant, token, topics
+from streams.commands import audit, bench, command, dlq, erase, send, serve, tail, tenant, token, topics
 from tables.errors import InvalidRecord, Misconfigured, Unavailable
 
 EXIT_DATA: Final = 65  # EX_DATAERR: what was given can never be right
@@ -51,6 +51,7 @@ app.command(short_help="Erase, and see the receipt.")(erase.erase)
 app.command(short_help="Print the records of a topic.")(tail.tail)
 app.add_typer(dlq.app, name="dlq")
 app.command(short_help="Compare ledger, index and Redis.")(audit.audit)
+app.command(short_help="Measure one worker.")(bench.bench)
 
 
 def main() -> NoReturn:

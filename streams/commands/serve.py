@@ -22,6 +22,7 @@ def worker() -> None:
     from streams.commands import logs
 
     logs.set_up(settings.log_level)
+    _make(settings)
     from streams.app import run
 
     run(settings)
@@ -51,6 +52,14 @@ def api() -> None:
         timeout_graceful_shutdown=10,
     )
     uvicorn.Server(config).run(sockets=[door])
+
+
+def _make(settings: Settings) -> None:
+    """The folder of the tables. Raises Misconfigured."""
+    try:
+        settings.data.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Misconfigured(f"{settings.data} cannot be made ({error.strerror}): set TWINSLUICE_DATA") from error
 
 
 def _listen(settings: Settings) -> socket.socket:
