@@ -26,7 +26,7 @@ def admit(candidate: Candidate, world: World, policy: Policy, position: Position
 
     Guarantees, whatever the order and however often records are delivered:
 
-    - a candidate that was taken in, or that a fence covers, adds nothing;
+    - a candidate that was taken in, or that a fence covers, adds nothing (a touch, as long as its memory is held);
     - an equal conclusion is merged, never stored beside (H5); merging comes before the bounded gate (H3);
     - a candidate older than the current version of its dimension never replaces it (design §11.6);
     - a frozen, or a protected and stated memory is not changed: a question is opened (H7, H9, H17);
