@@ -20,6 +20,12 @@ STEP_SECONDS: Final = Histogram(
 STEP_RECORDS: Final = Counter(
     "twinsluice_step_records_total", "Records a step has finished.", ["step", "kind"], registry=REGISTRY
 )
+STEP_FIRST: Final = Gauge(
+    "twinsluice_step_first_record_timestamp_seconds",
+    "When the step was given its first record after the start (Unix time). Missing: it has had none.",
+    ["step"],
+    registry=REGISTRY,
+)
 STEP_WAITING: Final = Gauge(
     "twinsluice_step_waiting",
     "1 while a step waits for that engine. Stays 1: the engine is away, nothing is lost, lag grows.",

@@ -6,7 +6,6 @@ decides or writes is ours: three agents hand their records to `OrderedBatches`, 
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,7 +17,7 @@ import uvloop
 
 from connectors.kafka.topics import CANDIDATES, GROUP, SNAPSHOTS, SOURCES, TABLES
 from connectors.ledger import Ledger, Store
-from connectors.metrics import STEP_RECORDS, STEP_SECONDS, STEP_WAITING
+from connectors.metrics import STEP_FIRST, STEP_RECORDS, STEP_SECONDS, STEP_WAITING
 from streams.batch import Handle, OrderedBatches, Taken
 from streams.health import serve
 from streams.parts import Parts, until_there
@@ -36,9 +35,19 @@ RESIDENT_BYTES = 8 * 1024 * 1024  # RocksDB's block cache per table and partitio
 _RAW = {"key_type": bytes, "value_type": bytes, "key_serializer": "raw", "value_serializer": "raw"}
 
 
-def create_app(settings: Settings) -> faust.App:
+class EngineApp(faust.App):  # type: ignore[misc]  # Faust ships no types
+    """A Faust application that is ready to work before it joins its group: no record is fetched for nobody."""
+
+    before_start: Callable[[], Awaitable[None]]
+
+    async def on_first_start(self) -> None:
+        await super().on_first_start()
+        await self.before_start()
+
+
+def create_app(settings: Settings) -> EngineApp:
     """A Faust application with the delivery settings that the notes on Faust ask for; no agents yet."""
-    return faust.App(
+    return EngineApp(
         GROUP,
         broker=[f"kafka://{broker}" for broker in settings.brokers.split(",")],
         store="rocksdb://",
@@ -74,7 +83,8 @@ class Worker:
         self.parts: Parts | None = None
         self.steps: Steps | None = None
         self._agents()
-        self.app.task(self._start)
+        self.app.before_start = self._start
+        self.app.task(self._beside)
         self.app.on_partitions_assigned.connect(self._forget)
         self.app.on_partitions_revoked.connect(self._forget)
 
@@ -83,7 +93,8 @@ class Worker:
         return self.app.Table(
             name,
             partitions=self.settings.partitions,
-            schema=faust.Schema(**_RAW),
+            key_type=bytes,  # which makes the changelog raw: anything else would be decoded as JSON in the restore
+            value_type=bytes,
             options=options,
         )
 
@@ -98,17 +109,13 @@ class Worker:
                 size=self.settings.batch_size,
             )
             self.batches.append(batches)
-            self.app.agent(self.app.topic(*topics, **_RAW), name=name, concurrency=1)(_intake(batches))
+            self.app.agent(self.app.topic(*topics, **_RAW), name=name, concurrency=1)(_intake(batches, name))
             self.app.task(_named(batches.run, name))
 
     def _step(self, name: str) -> Handle:
         async def handle(batch: Any) -> None:
-            steps = self.steps
-            while steps is None:
-                await asyncio.sleep(0.02)
-                steps = self.steps
             begun = time.perf_counter()
-            await steps.of(name)(batch)
+            await self._ready_steps().of(name)(batch)
             STEP_SECONDS.labels(name).observe(time.perf_counter() - begun)
             STEP_RECORDS.labels(name, "done").inc(len(batch))
 
@@ -125,17 +132,27 @@ class Worker:
         end_process(error)
 
     async def _start(self) -> None:
+        """Everything that the steps stand on, before the first record: engines that are away are waited for."""
         try:
+            await serve(self.settings.worker_port, unready=self._unready, stuck=self._stuck)
             self.parts = parts = Parts.make(self.settings)
             await until_there(parts.connect)
-            ledger = Ledger({name: _store(table) for name, table in self.tables.items()}, parts.bus)
-            steps = Steps(self.settings, parts, ledger)
-            await serve(self.settings.worker_port, unready=self._unready, stuck=self._stuck)
             await until_there(parts.index.ensure)
-            self.steps = steps
-            await steps.beside(self.assigned_partitions)
+            ledger = Ledger({name: _store(table) for name, table in self.tables.items()}, parts.bus)
+            self.steps = Steps(self.settings, parts, ledger)
         except Exception as error:
             end_process(error)
+
+    async def _beside(self) -> None:
+        try:
+            await self._ready_steps().beside(self.assigned_partitions)
+        except Exception as error:
+            end_process(error)
+
+    def _ready_steps(self) -> Steps:
+        if self.steps is None:
+            raise RuntimeError("the application starts its tasks after `before_start`")
+        return self.steps
 
     async def _unready(self) -> list[str]:
         return await self.steps.unready(self.assigned_partitions()) if self.steps else ["starting"]
@@ -159,9 +176,13 @@ def _store(table: faust.Table) -> Store:
     return store
 
 
-def _intake(batches: OrderedBatches) -> Callable[[Any], Awaitable[None]]:
+def _intake(batches: OrderedBatches, step: str) -> Callable[[Any], Awaitable[None]]:
     async def take(stream: Any) -> None:
+        first = True
         async for event in stream.noack().events():
+            if first:
+                STEP_FIRST.labels(step).set_to_current_time()
+                first = False
             message = event.message
             await batches.put(
                 Taken(
