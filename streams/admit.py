@@ -17,17 +17,17 @@ from streams.batch import Taken
 from streams.deadletter import letter
 from streams.erase import Eraser
 from streams.fence import Fencing
-from streams.persist import Effects, Persist
+from streams.persist import Effects, Persist, due_key
 from streams.ports import Bus, Copies, Tenants
 from streams.users import Users
 from tables.admit import admit
 from tables.commanded import apply
-from tables.erase import expire
+from tables.erase import expire, purge
 from tables.errors import InvalidRecord, Unavailable
-from tables.keys import Scope
+from tables.keys import Position, Scope
 from tables.outbox import acked, behind, pending_at, recorded
-from tables.policy import Tenant
-from tables.snapshot import Snapshot, SnapshotKind
+from tables.policy import Policy, Tenant
+from tables.snapshot import Due, Snapshot, SnapshotKind
 from tables.world import Step, World
 
 
@@ -126,7 +126,8 @@ class Admit:
         """Every step that the record makes, each over the world that the one before left."""
         steps: list[Step] = []
         world = user.world
-        for candidate in snapshot.candidates:
+        said = snapshot.candidates if snapshot.kind is SnapshotKind.TURN else ()
+        for candidate in said:
             policy = tenant.policy_at(candidate.at)
             fences = self._fencing.of(record.partition, candidate.scope)
             steps.append(admit(candidate, world, policy, candidate.position, fences))
@@ -134,9 +135,10 @@ class Admit:
             world = steps[-1].world
         if snapshot.command is not None:
             policy = tenant.policy_at(snapshot.command.at)
-            steps.append(apply(snapshot.command, world, policy, snapshot.position))
+            reading = snapshot.candidates[0] if snapshot.candidates else None
+            steps.append(apply(snapshot.command, world, policy, snapshot.position, reading))
         if snapshot.due is not None:
-            steps.append(expire(snapshot.due.memory_id, snapshot.due.due_at, world, snapshot.position))
+            steps.append(_fallen_due(snapshot.due, user, tenant.policy_at(snapshot.due.due_at), snapshot.position))
         for step in steps:
             VERDICTS.labels(step.verdict.value).inc()
         return steps
@@ -187,6 +189,13 @@ class Admit:
         if work.done:
             await self._copies.publish_progress(work.done)
         work.clear()
+
+
+def _fallen_due(due: Due, user: User, policy: Policy, position: Position) -> Step:
+    """Expire or purge, if it still holds; either way the row of `due` that said so is done with."""
+    user.effects.due_done.append(due_key(due.due_at, due.scope, due.memory_id))
+    step = expire(due.memory_id, due.due_at, user.world, position)
+    return step if step.changes else purge(due.memory_id, due.due_at, user.world, policy, position)
 
 
 def _take_in(user: User, offset: int, step: Step) -> None:

@@ -18,8 +18,9 @@ from streams.deadletter import letter
 from streams.ports import Bus, Embedder, Extractor, Tenants
 from tables.candidate import Candidate
 from tables.errors import BadRecord, InvalidRecord, Unavailable
+from tables.keys import digest
 from tables.snapshot import Snapshot, SnapshotKind
-from tables.turn import Turn
+from tables.turn import Role, Turn
 
 
 class Extract:
@@ -40,7 +41,7 @@ class Extract:
                 taken.append((record, _read(record)))
             except InvalidRecord as error:
                 letters.append(letter(record, "extract", error))
-        found = await self._candidates([s for _, s in taken if s.kind is SnapshotKind.TURN])
+        found = await self._candidates([s for _, s in taken if s.turn is not None or told(s) is not None])
         out = [
             Outgoing(CANDIDATES, record.key or b"", encode(passed), (), record.partition)
             for record, snapshot in taken
@@ -52,7 +53,7 @@ class Extract:
     async def _candidates(self, turns: Sequence[Snapshot]) -> _Found:
         candidates: dict[str, tuple[Candidate, ...]] = {}
         for snapshot in turns:
-            turn = cast(Turn, snapshot.turn)
+            turn = cast(Turn, snapshot.turn or told(snapshot))
             tenant = self._tenants.get(snapshot.scope.tenant)
             if tenant is None:
                 raise Unavailable("tenants")  # collect knew it: this worker's registry is a moment behind
@@ -65,6 +66,29 @@ class Extract:
         return await self._embedder.passages(texts) if texts else []
 
 
+def told(snapshot: Snapshot) -> Turn | None:
+    """A command's text as a turn of its user, to be read like one; None when the command has no text to read."""
+    command = snapshot.command
+    if command is None or not command.text:
+        return None
+    return Turn(
+        key=digest("told", command.request_id),
+        id="",
+        scope=command.scope,
+        session="",
+        task=command.task,
+        topic="",
+        role=Role.USER,
+        content=command.text,
+        at=command.at,
+        zone_minutes=command.zone_minutes,
+        consent=True,
+        lang="",
+        minor=False,
+        position=snapshot.position,
+    )
+
+
 def _read(record: Taken) -> Snapshot:
     """The snapshot in `record`. Raises InvalidRecord."""
     snapshot = decode(Snapshot, record.value)
@@ -74,13 +98,19 @@ def _read(record: Taken) -> Snapshot:
 
 
 class _Found:
-    """Snapshot → what travels on: a turn without a candidate ends here, a turn with some drops its own words."""
+    """Snapshot → what travels on: a turn without a candidate ends here, a turn with some drops its own words.
+
+    A command travels on whatever was found; its candidates are how the extractor reads its text.
+    """
 
     def __init__(self, candidates: dict[str, tuple[Candidate, ...]]) -> None:
         self._candidates = candidates
 
     def __call__(self, snapshot: Snapshot) -> Snapshot | None:
-        if snapshot.kind is not SnapshotKind.TURN or snapshot.turn is None:
+        told_turn = told(snapshot)
+        if told_turn is not None:
+            return replace(snapshot, candidates=self._candidates[told_turn.key])
+        if snapshot.turn is None:
             return snapshot
         candidates = self._candidates[snapshot.turn.key]
         return replace(snapshot, turn=None, candidates=candidates) if candidates else None

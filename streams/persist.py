@@ -14,7 +14,7 @@ nothing has happened and the records are decided again from the same rows. Every
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from connectors.codec import encode, encode_held, encode_row, to_json
@@ -26,8 +26,9 @@ from tables.book import Book
 from tables.change import Change
 from tables.command import Outcome
 from tables.copies import IndexRow, UserCopy
+from tables.erase import due_at
 from tables.keys import Scope, encoded_tenant, row_key
-from tables.memory import Memory, Status
+from tables.memory import Memory
 from tables.policy import Tenant
 from tables.question import Question
 
@@ -39,7 +40,7 @@ class Effects:
     """What a micro-batch decided for one user: final rows of what was touched, and every event in order.
 
     `route` is the Kafka key of the user's events. `vectors` of memories whose words are new or were held already;
-    `dropped` questions whose rows go.
+    `dropped` questions whose rows go; `due_done` keys of due rows that were seen to.
     """
 
     tenant: Tenant
@@ -54,6 +55,7 @@ class Effects:
     changes: list[Change] = field(default_factory=list)
     asked: list[Question] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
+    due_done: list[bytes] = field(default_factory=list)
 
 
 class Persist:
@@ -113,22 +115,23 @@ def _rows(user: Effects) -> Iterator[Row]:
         yield Row("questions", user.partition, row_key(*user.scope, question.id), encode_row(question))
     for question_id in user.dropped:
         yield Row("questions", user.partition, row_key(*user.scope, question_id), None)
-    yield from due_rows(user.partition, user.changes)
+    yield from _due_rows(user)
 
 
-def due_rows(partition: int, changes: Iterable[Change]) -> Iterator[Row]:
-    """The rows of `due` that `changes` set or take away."""
-    for change in changes:
-        before, after = change.before, change.after
-        if before is not None and before.expires_at:
-            yield Row("due", partition, due_key(before), None)
-        if after is not None and after.expires_at and after.status is Status.ACTIVE:
-            yield Row("due", partition, due_key(after), b"\x01")
+def _due_rows(user: Effects) -> Iterator[Row]:
+    """The rows of `due` that the changes set or take away, and those whose time was seen to."""
+    written: dict[bytes, bytes | None] = dict.fromkeys(user.due_done)
+    for change in user.changes:
+        for side, value in ((change.before, None), (change.after, b"\x01")):
+            at = due_at(side, user.tenant.policy_at(side.updated_at)) if side is not None else 0
+            if side is not None and at:
+                written[due_key(at, side.scope, side.id)] = value
+    yield from (Row("due", user.partition, key, value) for key, value in written.items())
 
 
-def due_key(memory: Memory) -> bytes:
+def due_key(at: int, scope: Scope, memory_id: str) -> bytes:
     """Sorted by time: 8 bytes of epoch ms, then whose memory it is."""
-    return memory.expires_at.to_bytes(8, "big") + row_key(*memory.scope, memory.id)
+    return at.to_bytes(8, "big") + row_key(*scope, memory_id)
 
 
 def _copy(user: Effects) -> UserCopy:

@@ -10,12 +10,11 @@ from connectors.ledger import Ledger
 from streams.persist import Effects
 from streams.ports import Vector
 from tables.book import Book
-from tables.change import Change, Rule
 from tables.keys import Scope, key_parts, row_key
-from tables.memory import Memory, Status
+from tables.memory import Memory
 from tables.policy import Tenant
 from tables.question import Question
-from tables.world import Overlay, World, emptied
+from tables.world import Overlay, World, row_of
 
 CACHED_USERS = 2_000  # worlds of users who are talking: the next turn of the same user decodes nothing
 
@@ -83,7 +82,7 @@ class Users:
             for _, row in self._ledger.scan("questions", partition, row_key(*scope))
             for question in (decode_row(Question, row),)
         }
-        late = {change.memory.id: row_after(change) for entry in book.outbox for change in entry.changes}
+        late = {change.memory.id: row_of(change) for entry in book.outbox for change in entry.changes}
         for entry in book.outbox:
             questions.update({question.id: question for question in entry.questions})
         return World(scope, book, Overlay(rows, late) if late else rows, questions), rows.vectors
@@ -97,10 +96,3 @@ class Users:
         """The user's world and an empty sheet of effects for it."""
         world, vectors = self.load(partition, scope)
         return world, Effects(tenant, scope, partition, route, world.book, vectors=vectors)
-
-
-def row_after(change: Change) -> Memory:
-    """The row that `change` leaves: what the ledger holds once the outbox is written out."""
-    if change.after is not None:
-        return change.after
-    return emptied(change.memory, Status.EVICTED if change.rule is Rule.EVICTED else Status.DELETED, change.at)
