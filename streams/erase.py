@@ -27,7 +27,7 @@ from streams.ports import Bus, Copies, Index, Vector
 from tables.command import Outcome, Result
 from tables.erase import erase
 from tables.erasure import Erasure
-from tables.keys import Position, digest, row_key, scope_digest
+from tables.keys import digest, row_key, scope_digest
 from tables.outbox import behind, pending_at, recorded
 from tables.policy import DAY_MS, Clock, Tenant
 from tables.receipt import CopyEvidence, Physical, Query, Receipt, ReceiptState
@@ -78,22 +78,23 @@ class Eraser:
         if held is not None:
             await self._publish(record, erasure, decode_row(Receipt, held))
             return
-        probes = self._apply(record, erasure, tenant, users)
+        probes = self._apply(record, snapshot, erasure, tenant, users)
         receipt = await self._until_clean(snapshot, tenant, users, probes)
         await self._ledger.write([Row("receipts", record.partition, key, encode_row(receipt))])
         await self._publish(record, erasure, receipt)
         ERASURES.labels(receipt.state.value).inc()
         ERASE_SECONDS.observe(time.perf_counter() - begun)
 
-    def _apply(self, record: Taken, erasure: Erasure, tenant: Tenant, users: Users) -> dict[str, Vector]:
+    def _apply(
+        self, record: Taken, snapshot: Snapshot, erasure: Erasure, tenant: Tenant, users: Users
+    ) -> dict[str, Vector]:
         """Run the law over each user; fills the effects and returns the vectors of what goes, to probe with."""
         probes: dict[str, Vector] = {}
-        position = Position(record.topic, record.partition, record.offset)
         for world, effects in users:
             if behind(world.book, record.offset):
                 _again(world, effects, record.offset)
                 continue
-            step = erase(erasure, world, tenant.policy_at(erasure.at), position)
+            step = erase(erasure, world, tenant.policy_at(erasure.at), snapshot.position)
             probes |= {one: effects.vectors[one] for one in step.memories if effects.vectors.get(one)}
             effects.book = recorded(step.world.book, record.offset, step)
             effects.memories.update(step.memories)
@@ -141,7 +142,10 @@ class Eraser:
 
     def _has_content(self, effects: Effects, memory_id: str) -> bool:
         raw = self._ledger.get("memories", effects.partition, row_key(*effects.scope, memory_id))
-        return raw is not None and bool(decode_held(raw)[0].content)
+        if raw is None:
+            return False
+        memory, vector = decode_held(raw)
+        return bool(memory.content or vector)
 
     def _has_question(self, effects: Effects, question_id: str) -> bool:
         return self._ledger.get("questions", effects.partition, row_key(*effects.scope, question_id)) is not None

@@ -110,7 +110,8 @@ def _book_row(user: Effects) -> Row:
 def _rows(user: Effects) -> Iterator[Row]:
     for memory in user.memories.values():
         key = row_key(*user.scope, memory.id)
-        yield Row("memories", user.partition, key, encode_held(memory, user.vectors.get(memory.id, ())))
+        vector = () if memory.closed else user.vectors.get(memory.id, ())  # a vector is content too
+        yield Row("memories", user.partition, key, encode_held(memory, vector))
     for question in user.questions.values():
         yield Row("questions", user.partition, row_key(*user.scope, question.id), encode_row(question))
     for question_id in user.dropped:
