@@ -3,7 +3,7 @@
 It is the only writer of `sessions` and `fences`. Effects of a micro-batch, in this order, each awaited:
 
 1. window copies go to Redis;
-2. snapshots of what survives, dead letters, then one progress mark a partition go to the bus;
+2. snapshots of what survives, dead letters, then one progress mark a partition go to the bus, clocks to Redis;
 3. session rows, which hold the guard (last applied offset per source topic), go to the ledger; then comes the ack.
 
 A crash before 3 leaves the rows as they were: the replay folds the same turns into the same state and sends the same
@@ -71,14 +71,12 @@ class Collect:
         self._partitions = partitions
         self._sessions: OrderedDict[tuple[int, bytes], Session] = OrderedDict()
         self._clocks: dict[tuple[int, str], int] = {}
-        self._positions: dict[tuple[int, str], int] = {}
         self._moved = False
 
     def forget(self) -> None:
         """Drop everything cached: called when partitions come or go, also in the middle of a batch."""
         self._moved = True
         self._drop_cached()
-        self._positions.clear()
         self._fencing.forget()
 
     def _drop_cached(self) -> None:
@@ -95,7 +93,6 @@ class Collect:
                     await self._take(record, work)
                 except InvalidRecord as error:
                     work.letters.append(letter(record, "collect", error))
-                self._positions[record.partition, record.topic] = record.offset + 1
                 work.done.setdefault(record.partition, {})[record.topic] = record.offset
                 work.routes.setdefault(record.partition, record.key or b"")
             await self._flush(work)
@@ -170,10 +167,10 @@ class Collect:
         if command.kind is CommandKind.CONSENT and command.allow is False:
             self._pass_on(record, snapshot, work)  # the refusal first, then the erasure of what it covered
             await self._barrier(work)
-            snapshot = await self._fencing.erase(record, withdrawn(command), self._taken_up_to(record.partition))
+            snapshot = await self._fencing.erase(record, withdrawn(command))
         if command.kind is CommandKind.RESET:
             await self._barrier(work)
-            erasure = await self._fencing.reset(record, command, self._taken_up_to(record.partition))
+            erasure = await self._fencing.reset(record, command)
             snapshot = snapshot if erasure is None else erasure
         self._pass_on(record, snapshot, work)
 
@@ -182,7 +179,7 @@ class Collect:
         tenant = self._signed(record, erasure.scope, erasure.at)
         self._advance(record.partition, tenant, erasure.at, work)
         await self._barrier(work)
-        snapshot = await self._fencing.erase(record, erasure, self._taken_up_to(record.partition))
+        snapshot = await self._fencing.erase(record, erasure)
         self._pass_on(record, snapshot, work)
 
     async def _barrier(self, work: Work) -> None:
@@ -247,10 +244,6 @@ class Collect:
         self._sessions[partition, key] = session
         self._sessions.move_to_end((partition, key))
 
-    def _taken_up_to(self, partition: int) -> dict[str, int]:
-        """Per source topic the first offset of this partition that is not yet taken."""
-        return {topic: offset for (part, topic), offset in self._positions.items() if part == partition}
-
     def _pass_on(self, record: Taken, snapshot: Snapshot, work: Work) -> None:
         work.snapshots.append(Outgoing(SNAPSHOTS, record.key or b"", encode(snapshot), (), record.partition))
 
@@ -266,9 +259,9 @@ class Collect:
         sent = [*work.snapshots, *work.letters, *marks]
         if sent:
             await self._bus.send_all(sent)
-        await self._ledger.write(rows)
         for (_, tenant), at in work.clocks.items():
             await self._copies.put_clock(tenant, at)
+        await self._ledger.write(rows)
         work.clear()
         while len(self._sessions) > CACHED_SESSIONS:
             self._sessions.popitem(last=False)

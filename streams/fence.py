@@ -1,8 +1,9 @@
 """Fences: what a delete makes unreadable at once, in every road through the past, and the windows that it cleans.
 
-Order of an erasure's effects here, each awaited: fence row → unreadable marks in Redis → session rows → Redis windows →
-back-queries. A crash after any of them: the replay finds the fence by its request id, keeps its time and positions,
-and does the rest again. The snapshot that travels on to `admit` carries the fence and the evidence.
+Order of an erasure's effects here, each awaited: fence row → unreadable marks in Redis → Redis windows → session rows →
+back-queries. A crash after any of them: the replay finds the fence by its request id, keeps its time, its positions and
+what was counted before, and does the rest again: a row is cleaned after its copy, so what is still to be done is seen
+in the row. The snapshot that travels on to `admit` carries the fence and the evidence.
 """
 
 from __future__ import annotations
@@ -34,9 +35,14 @@ CACHED_FENCES = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Fences:
-    """The row of `fences`: one of a user, or of a whole tenant (user "")."""
+    """The row of `fences`: one of a user, or of a whole tenant (user "").
+
+    found  per request id how many turns of windows fell to its fence when it was set: the receipt says so, however
+           often the cleaning is begun
+    """
 
     fences: tuple[Fence, ...] = field(default_factory=tuple)
+    found: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +77,7 @@ class Fencing:
         self._ledger = ledger
         self._copies = copies
         self._now = now
-        self._cache: dict[tuple[int, Scope], tuple[Fence, ...]] = {}
+        self._cache: dict[tuple[int, Scope], Fences] = {}
 
     def forget(self) -> None:
         self._cache.clear()
@@ -93,25 +99,25 @@ class Fencing:
 
     def of(self, partition: int, scope: Scope) -> tuple[Fence, ...]:
         """Every fence that speaks of this user: the user's own and the tenant's."""
-        return self._row(partition, scope) + self._row(partition, Scope(scope.tenant, ""))
+        return self._row(partition, scope).fences + self._row(partition, Scope(scope.tenant, "")).fences
 
-    def _row(self, partition: int, scope: Scope) -> tuple[Fence, ...]:
+    def _row(self, partition: int, scope: Scope) -> Fences:
         held = self._cache.get((partition, scope))
         if held is None:
             raw = self._ledger.get("fences", partition, row_key(*scope))
-            held = decode_row(Fences, raw).fences if raw else ()
+            held = decode_row(Fences, raw) if raw else Fences()
             if len(self._cache) >= CACHED_FENCES:
                 self._cache.clear()
             self._cache[partition, scope] = held
         return held
 
-    async def erase(self, record: Taken, erasure: Erasure, taken: dict[str, int]) -> Snapshot:
+    async def erase(self, record: Taken, erasure: Erasure) -> Snapshot:
         """Fence what `erasure` selects and clean the windows; the snapshot for `admit`.
 
-        `taken`: per source topic the first offset of this partition that is not yet taken.
+        Every turn taken before must be in its session's row by now.
         """
         partition = record.partition
-        fence = await self._set(partition, erasure, taken)
+        fence = await self._set(partition, erasure)
         await self._copies.put_marks(erasure.scope, self.marks(fence))
         evidence = await self._clean(partition, erasure.scope, fence)
         position = Position(record.topic, partition, record.offset)
@@ -119,7 +125,7 @@ class Fencing:
             SnapshotKind.ERASURE, position, erasure.scope, erasure=erasure, fence=fence, evidence=(evidence,)
         )
 
-    async def reset(self, record: Taken, command: Command, taken: dict[str, int]) -> Snapshot | None:
+    async def reset(self, record: Taken, command: Command) -> Snapshot | None:
         """A new conversation: `context` clears this session, `history` every session, `all` erases the user.
 
         Returns the erasure's snapshot for `all`, else None.
@@ -127,7 +133,7 @@ class Fencing:
         if command.reach == "all":
             whole = Selector(Reach.USER)
             erasure = Erasure(command.request_id, command.scope, whole, "reset", command.actor, command.at)
-            return await self.erase(record, erasure, taken)
+            return await self.erase(record, erasure)
         fence = Fence(Selector(Reach.USER), command.at, command.request_id)
         only = (command.session,) if command.reach == "context" else ()
         await self._rewrite(record.partition, command.scope, only, _Gone(fence))
@@ -139,17 +145,32 @@ class Fencing:
         reach, before = fence.selector.reach, fence.selector.before
         return [Mark(reach, value, fence.at, before, self._now(), confirmed=True) for value in values]
 
-    async def _set(self, partition: int, erasure: Erasure, taken: dict[str, int]) -> Fence:
+    async def _set(self, partition: int, erasure: Erasure) -> Fence:
         held = self._row(partition, erasure.scope)
-        for fence in held:
+        for fence in held.fences:
             if fence.request_id == erasure.request_id:
                 return fence
         selector = self._widened(partition, erasure.scope, erasure.selector)
-        fence = Fence(selector, erasure.at, erasure.request_id, taken)
-        row = Fences((*held, fence))
+        fence = Fence(selector, erasure.at, erasure.request_id, self._taken(partition, erasure.scope))
+        found = {**held.found, fence.request_id: self._count(partition, erasure.scope, fence)}
+        row = Fences((*held.fences, fence), found)
         await self._ledger.write([Row("fences", partition, row_key(*erasure.scope), encode_row(row))])
-        self._cache[partition, erasure.scope] = row.fences
+        self._cache[partition, erasure.scope] = row
         return fence
+
+    def _taken(self, partition: int, scope: Scope) -> dict[str, int]:
+        """Per source topic the first offset not yet taken of what concerns `scope`, from the guards of its rows."""
+        ends: dict[str, int] = {}
+        for _, session in self._rows(partition, scope, ()):
+            for topic, offset in session.offsets.items():
+                ends[topic] = max(ends.get(topic, 0), offset + 1)
+        return ends
+
+    def _count(self, partition: int, scope: Scope, fence: Fence) -> int:
+        """How many turns of windows fall to `fence` as they are now."""
+        gone = self._gone(partition, scope, fence)
+        rows = self._rows(partition, scope, _sessions_of(fence))
+        return sum(gone.turn(turn) for _, session in rows for turn in session.window)
 
     def _widened(self, partition: int, scope: Scope, selector: Selector) -> Selector:
         """A fence by memory id also names the chain, and every id under which the same facts would come back."""
@@ -162,38 +183,40 @@ class Fencing:
 
     async def _clean(self, partition: int, scope: Scope, fence: Fence) -> CopyEvidence:
         gone = self._gone(partition, scope, fence)
-        only = fence.selector.values if fence.selector.reach is Reach.SESSION else ()
-        before, sessions = await self._rewrite(partition, scope, only, gone)
-        left = sum(gone.turn(turn) for _, session in self._rows(partition, scope, only) for turn in session.window)
+        only = _sessions_of(fence)
+        await self._rewrite(partition, scope, only, gone)
+        left = 0
         emptied: dict[Scope, list[str]] = defaultdict(list)
-        for owner, name, row in sessions:
-            if row is None:
-                emptied[owner].append(name)
+        for key, session in self._rows(partition, scope, only):
+            left += sum(gone.turn(turn) for turn in session.window)
+            if not session.window and not session.wishes:
+                tenant, user, name = key_parts(key)
+                emptied[Scope(tenant, user)].append(name)
         queries = [Query("row", left)]
         for owner, names in emptied.items():
             queries += await self._copies.residue(owner, (), names)
         after = sum(query.found for query in queries)
+        before = self._row(partition, scope).found.get(fence.request_id, 0)
         return CopyEvidence("windows", before, after, summed(queries), Physical.ERASED)
 
-    async def _rewrite(
-        self, partition: int, scope: Scope, only: tuple[str, ...], gone: _Gone
-    ) -> tuple[int, list[tuple[Scope, str, Session | None]]]:
-        """Take what is `gone` out of the session rows, then of their copies; how many turns, and the rows changed."""
-        changed: list[tuple[Scope, str, Session | None]] = []
+    async def _rewrite(self, partition: int, scope: Scope, only: tuple[str, ...], gone: _Gone) -> None:
+        """Take what is `gone` out of the windows: of their copies first, then of the rows, which tell what is left.
+
+        The copy of an empty row goes in any case: it may hold a turn of a batch that never came to its end.
+        """
+        copies: list[SessionCopy] = []
         rows: list[Row] = []
-        count = 0
         for key, session in self._rows(partition, scope, only):
             kept = without(session, gone.turn, gone.wish)
-            if kept is session:
+            bare = replace(kept, seen=(), offsets={}) if kept.window or kept.wishes else None
+            if kept is session and bare is not None:
                 continue
             tenant, user, name = key_parts(key)
-            count += len(session.window) - len(kept.window)
-            rows.append(Row("sessions", partition, key, encode_row(kept)))
-            changed.append((Scope(tenant, user), name, kept if kept.window or kept.wishes else None))
+            copies.append(SessionCopy(Scope(tenant, user), name, bare, 0))
+            if kept is not session:
+                rows.append(Row("sessions", partition, key, encode_row(kept)))
+        await self._copies.mirror_sessions(copies)
         await self._ledger.write(rows)
-        bare = [(s, n, None if r is None else replace(r, seen=(), offsets={})) for s, n, r in changed]
-        await self._copies.mirror_sessions([SessionCopy(s, n, r, 0) for s, n, r in bare])
-        return count, changed
 
     def _rows(self, partition: int, scope: Scope, only: tuple[str, ...]) -> Iterator[tuple[bytes, Session]]:
         owner = scope if scope.user else (scope.tenant,)
@@ -219,6 +242,11 @@ class Fencing:
     def _memories(self, partition: int, scope: Scope) -> Iterator[Memory]:
         for _, raw in self._ledger.scan("memories", partition, row_key(*scope)):
             yield decode_held(raw)[0]
+
+
+def _sessions_of(fence: Fence) -> tuple[str, ...]:
+    """The only sessions that `fence` speaks of; () = any."""
+    return fence.selector.values if fence.selector.reach is Reach.SESSION else ()
 
 
 def withdrawn(command: Command) -> Erasure:
