@@ -5,26 +5,28 @@ records lie in the topic before the process starts. Start-up does not count:
 
 * The empty agent takes the time itself, from the first to the last record it is given. It runs before and after the
   worker, the mean counts: a machine that others use drifts.
-* The worker is watched from outside. It publishes, per partition, the contiguous source offsets whose every effect is
-  done (session row in the ledger, copies, snapshots through extract and admit); those are sampled every few
-  milliseconds. The clock runs from the first sample that shows progress, whose records are not counted, to the sample
-  that shows the last offset. Then the committed offsets must reach the end as well: that is the durable ack.
+* The worker is watched from outside, twenty times a second. The clock starts with the first sample of its metrics in
+  which `collect` has finished records; those are not counted, and the metrics are not asked again. It stops when both
+  are true: the last offset of every partition is committed (session rows in the ledger, copies in Redis, the durable
+  ack, which Faust makes once a second), and the worker has published it as done (its progress mark went through
+  extract and admit). Each of the two is reported, the later one counts.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
+import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
+import httpx
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.errors import KafkaError
-from aiokafka.structs import TopicPartition
 
 from connectors.codec import to_json
 from connectors.kafka.admin import connect
@@ -35,7 +37,8 @@ from connectors.kafka.routing import partition_of_key
 from connectors.kafka.topics import GROUP, SOURCES, TURNS
 from connectors.milvus.placement import choose
 from connectors.redis.reader import RedisReader
-from streams.bench_process import BenchFailed, Child, agent, worker
+from streams.bench_process import BenchFailed, Child, agent, free_port, worker
+from streams.groups import committed, members
 from streams.settings import Settings, kafka_config
 from tables.errors import Misconfigured, Unavailable
 from tables.keys import Position, Scope, route
@@ -43,10 +46,11 @@ from tables.policy import Tenant
 
 TENANT: Final = "twinsluice-bench"
 SHARDS_A_PARTITION: Final = 16  # keys spread over the partitions, as the users of a big tenant do
-SAMPLE_SECONDS: Final = 0.01
-COMMIT_SECONDS: Final = 30.0
+SAMPLE_SECONDS: Final = 0.05
+START_SAMPLE_SECONDS: Final = 0.01
 LEAVE_SECONDS: Final = 15.0  # a worker that stopped is a member of its group for its session timeout
 SEND_CHUNK: Final = 2000
+FINISHED: Final = re.compile(r'^twinsluice_step_records_total\{kind="done",step="collect"\} (\S+)$', re.MULTILINE)
 
 TALK: Final = (
     "谢谢", "好的", "哈哈哈", "嗯嗯", "你好", "太棒了", "收到", "没问题", "早上好", "辛苦了", "原来如此", "拜拜",
@@ -67,55 +71,67 @@ class Rate:
         return self.records / self.seconds if self.seconds > 0 else 0.0
 
 
+@dataclass(slots=True)
+class Reached:
+    """How far one way of counting came, and when it last moved (`time.perf_counter`)."""
+
+    done: int = 0
+    at: float = 0.0
+
+    def take(self, at: float, done: int) -> None:
+        if done > self.done:
+            self.done, self.at = done, at
+
+
+@dataclass(slots=True)
+class Watch:
+    """How far a worker came. `begins`, `ends`: per partition the first offset, and the one after the last."""
+
+    begins: dict[int, int]
+    ends: dict[int, int]
+    started_at: float = 0.0
+    started_with: int = 0
+    committed: Reached = field(default_factory=Reached)
+    published: Reached = field(default_factory=Reached)
+
+    @property
+    def total(self) -> int:
+        return self.counted(self.ends)
+
+    def counted(self, nexts: Mapping[int, int]) -> int:
+        """How many of our records lie before these next offsets."""
+        return sum(min(max(nexts.get(p, 0), self.begins[p]), self.ends[p]) - self.begins[p] for p in self.ends)
+
+    @property
+    def over(self) -> bool:
+        return min(self.committed.done, self.published.done) >= self.total
+
+    def rate(self, reached: Reached) -> Rate:
+        return Rate(self.total - self.started_with, reached.at - self.started_at)
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`agent`: before and after. `worker`: effects done. `committed_seconds`: from first progress to the last commit,
-    which Faust makes once a second."""
+    """`agent`: before and after the worker."""
 
     turns: int
     sessions: int
     partitions: int
     agent: tuple[Rate, ...]
-    worker: Rate
-    committed_seconds: float
+    committed: Rate
+    published: Rate
 
     @property
     def agent_rate(self) -> float:
         return sum(rate.per_second for rate in self.agent) / len(self.agent)
 
     @property
-    def ratio(self) -> float:
-        return self.worker.per_second / self.agent_rate
-
-
-@dataclass(slots=True)
-class Watch:
-    """How far a worker came, from samples of what it published. `ends`: per partition the offset after the last."""
-
-    begins: dict[int, int]
-    ends: dict[int, int]
-    first_at: float = 0.0
-    first_done: int = 0
-    last_at: float = 0.0
-    done: int = 0
-    samples: list[tuple[float, int]] = field(default_factory=list)
+    def worker_rate(self) -> float:
+        return min(self.committed.per_second, self.published.per_second)
 
     @property
-    def total(self) -> int:
-        return sum(self.ends[p] - self.begins[p] for p in self.ends)
-
-    def take(self, at: float, offsets: dict[int, int]) -> bool:
-        """Take a sample of last done offsets; whether everything is done."""
-        done = sum(min(max(offsets[p] + 1, self.begins[p]), self.ends[p]) - self.begins[p] for p in self.ends)
-        if done > self.done:
-            if not self.first_at:
-                self.first_at, self.first_done = at, done
-            self.done, self.last_at = done, at
-            self.samples.append((at, done))
-        return self.done >= self.total
-
-    def rate(self) -> Rate:
-        return Rate(self.total - self.first_done, self.last_at - self.first_at)
+    def ratio(self) -> float:
+        return self.worker_rate / self.agent_rate
 
 
 class Bench:
@@ -139,11 +155,18 @@ class Bench:
             await self._send(topic, records)
             before = await self._agent(topic, turns, seconds)
             watch = await self._fill(records)
-            committed = await self._worker(watch, seconds)
+            await self._worker(watch, seconds)
         async with self._topic() as topic:
             await self._send(topic, records)
             after = await self._agent(topic, turns, seconds)
-        return Result(turns, sessions, len(watch.ends), (before, after), watch.rate(), committed)
+        return Result(
+            turns,
+            sessions,
+            len(watch.ends),
+            (before, after),
+            watch.rate(watch.committed),
+            watch.rate(watch.published),
+        )
 
     async def _tenant(self) -> Tenant:
         shards = self._settings.partitions * SHARDS_A_PARTITION
@@ -189,28 +212,41 @@ class Bench:
             raise BenchFailed("the empty agent did not see every record")
         return Rate(records, float(answer["seconds"]))
 
-    async def _worker(self, watch: Watch, seconds: float) -> float:
-        """Run a worker until everything is done and committed; the seconds from first progress to the last commit."""
+    async def _worker(self, watch: Watch, seconds: float) -> None:
+        """Run a worker until everything is committed and published as done."""
         self._say(f"a worker over {watch.total} turns")
-        async with Child(worker()) as child, _admin(self._settings) as admin:
-            await self._sampled(watch, child, seconds)
-            end = time.monotonic() + COMMIT_SECONDS
-            while not await _is_committed(admin, watch):
-                if time.monotonic() > end:
-                    raise BenchFailed("the worker did its work but did not commit it")
-                await asyncio.sleep(SAMPLE_SECONDS)
-            return time.perf_counter() - watch.first_at
+        port = free_port()
+        async with Child(worker(port)) as child, _admin(self._settings) as admin:
+            try:
+                async with asyncio.timeout(seconds):
+                    watch.started_at, watch.started_with = await _started(child, port)
+                    while not watch.over:
+                        await self._sample(watch, admin)
+                        child.check()
+                        await asyncio.sleep(SAMPLE_SECONDS)
+            except TimeoutError:
+                done = f"{watch.committed.done} of {watch.total} turns committed, {watch.published.done} published"
+                raise BenchFailed(f"after {seconds:.0f} s the worker has {done}\n{child.tail()}") from None
 
-    async def _sampled(self, watch: Watch, child: Child, seconds: float) -> None:
-        end = time.monotonic() + seconds
+    async def _sample(self, watch: Watch, admin: AIOKafkaAdminClient) -> None:
+        held = await committed(admin, GROUP)
+        nexts = {part.partition: offset.offset for part, offset in held.items() if part.topic == TURNS}
+        watch.committed.take(time.perf_counter(), watch.counted(nexts))
+        nexts = {partition: await self._reader.progress(TURNS, partition) + 1 for partition in watch.ends}
+        watch.published.take(time.perf_counter(), watch.counted(nexts))
+
+
+async def _started(child: Child, port: int) -> tuple[float, int]:
+    """When `collect` was first seen to have finished records, and how many."""
+    async with httpx.AsyncClient() as client:
         while True:
-            offsets = {p: await self._reader.progress(TURNS, p) for p in watch.ends}
-            if watch.take(time.perf_counter(), offsets):
-                return
             child.check()
-            if time.monotonic() > end:
-                raise BenchFailed(f"the worker did {watch.done} of {watch.total} turns in {seconds:.0f} s")
-            await asyncio.sleep(SAMPLE_SECONDS)
+            with suppress(httpx.HTTPError):
+                answer = await client.get(f"http://127.0.0.1:{port}/metrics")
+                found = FINISHED.search(answer.text)
+                if found and float(found[1]):
+                    return time.perf_counter(), int(float(found[1]))
+            await asyncio.sleep(START_SAMPLE_SECONDS)
 
 
 def made(tenant: Tenant, run: str, turns: int, sessions: int, partitions: int) -> list[Outgoing]:
@@ -249,11 +285,11 @@ async def _admin(settings: Settings) -> AsyncIterator[AIOKafkaAdminClient]:
 async def _until_idle(admin: AIOKafkaAdminClient, settings: Settings) -> None:
     """Return when no worker runs and nothing waits. Raises Misconfigured: the bench wants an engine of its own."""
     end = time.monotonic() + LEAVE_SECONDS
-    while await _members(admin):
+    while await members(admin, GROUP):
         if time.monotonic() > end:
             raise Misconfigured("a worker is running: stop it first, the bench starts its own")
         await asyncio.sleep(0.5)
-    held = await admin.list_consumer_group_offsets(GROUP)
+    held = await committed(admin, GROUP)
     waiting = 0
     for topic in SOURCES:
         async with opened(kafka_config(settings), topic) as (consumer, parts):
@@ -261,18 +297,3 @@ async def _until_idle(admin: AIOKafkaAdminClient, settings: Settings) -> None:
         waiting += sum(ends[part] - max(held[part].offset if part in held else 0, begins[part]) for part in parts)
     if waiting:
         raise Misconfigured(f"{waiting} records wait for a worker: let one finish them, then stop it")
-
-
-async def _members(admin: AIOKafkaAdminClient) -> int:
-    """How many workers there are. A group that never was has none."""
-    count = 0
-    for response in await admin.describe_consumer_groups([GROUP]):
-        for group in response.groups:
-            count += len(group[5])
-    return count
-
-
-async def _is_committed(admin: AIOKafkaAdminClient, watch: Watch) -> bool:
-    parts = [TopicPartition(TURNS, partition) for partition in watch.ends]
-    held = await admin.list_consumer_group_offsets(GROUP, partitions=parts)
-    return all(part in held and held[part].offset >= watch.ends[part.partition] for part in parts)

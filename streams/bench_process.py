@@ -39,8 +39,8 @@ def agent(topic: str, records: int) -> Command:
     return Command("the empty agent", ("streams.bench_agent", topic, str(records)))
 
 
-def worker() -> Command:
-    return Command("the worker", ("streams", "worker"), {"WORKER_ID": "bench", "WORKER_PORT": str(_free_port())})
+def worker(port: int) -> Command:
+    return Command("the worker", ("streams", "worker"), {"WORKER_ID": "bench", "WORKER_PORT": str(port)})
 
 
 class Child:
@@ -83,8 +83,9 @@ class Child:
 
     def check(self) -> None:
         """Raises BenchFailed when the process has ended."""
-        if self._running().returncode is not None:
-            raise BenchFailed(f"{self._command.name} ended by itself.\n{self._tail()}")
+        code = self._running().returncode
+        if code is not None:
+            raise BenchFailed(f"{self._command.name} ended by itself with {code}.\n{self.tail()}")
 
     async def answer(self, seconds: float) -> dict[str, Any]:
         """The JSON object of the first line that it prints. Raises BenchFailed when none comes."""
@@ -93,11 +94,11 @@ class Child:
         try:
             line = await asyncio.wait_for(output.readline(), seconds)
         except TimeoutError:
-            raise BenchFailed(f"{self._command.name} did not finish in {seconds:.0f} s.\n{self._tail()}") from None
+            raise BenchFailed(f"{self._command.name} did not finish in {seconds:.0f} s.\n{self.tail()}") from None
         try:
             answer: dict[str, Any] = json.loads(line[line.index(b"{") :])  # Faust's worker shows the cursor before it
         except ValueError:
-            raise BenchFailed(f"{self._command.name} failed.\n{self._tail()}") from None
+            raise BenchFailed(f"{self._command.name} failed.\n{self.tail()}") from None
         with suppress(TimeoutError):
             await asyncio.wait_for(self._running().wait(), STOP_SECONDS)
         return answer
@@ -106,13 +107,15 @@ class Child:
         assert self._process is not None
         return self._process
 
-    def _tail(self) -> str:
+    def tail(self) -> str:
+        """The end of what it logged."""
         self._log.seek(0, os.SEEK_END)
         self._log.seek(max(0, self._log.tell() - TAIL_BYTES))
         return self._log.read().decode("utf-8", "replace")
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of loopback that nobody has now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

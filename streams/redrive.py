@@ -10,7 +10,6 @@ A letter passes the fences and guards of its topic like any other record: what w
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -18,7 +17,6 @@ from typing import Final, TypeAlias
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 from aiokafka.errors import KafkaError
-from aiokafka.structs import OffsetAndMetadata
 
 from connectors.kafka.admin import connect, describe
 from connectors.kafka.config import KafkaConfig
@@ -26,6 +24,7 @@ from connectors.kafka.producer import Outgoing
 from connectors.kafka.reader import read_to_end
 from connectors.kafka.topics import DEAD_LETTERED, dead_letter
 from streams.deadletter import HEADER
+from streams.groups import committed
 from streams.ports import Bus
 from tables.errors import Misconfigured, Unavailable
 
@@ -34,7 +33,6 @@ BATCH: Final = 100  # letters between two commits: so many at most go back twice
 BATCH_BYTES: Final = 16 * 1024 * 1024
 METADATA_CHARS_MAX: Final = 4000  # the broker's own bound is 4096 bytes
 ATTEMPTS: Final = f"{HEADER}attempts"
-COORDINATOR_TRIES: Final = 40  # the broker makes the offsets topic when a group first asks, in a second or two
 
 Record: TypeAlias = "ConsumerRecord[bytes | None, bytes | None]"
 
@@ -152,7 +150,11 @@ class Redrive:
         return sent
 
     async def _all(self, topic: str) -> AsyncIterator[Letter]:
-        held = await _committed(self._config)
+        client = await connect(self._config)
+        try:
+            held = await committed(client, GROUP)
+        finally:
+            await client.close()
         for part, offset in held.items():
             if part.topic == topic:
                 self._done[part] = Done.read(offset.offset, offset.metadata)
@@ -228,21 +230,3 @@ async def _partitions(config: KafkaConfig, topics: Sequence[str]) -> list[TopicP
     finally:
         await client.close()
     return [TopicPartition(topic, n) for topic in topics if topic in found for n in range(found[topic].partitions)]
-
-
-async def _committed(config: KafkaConfig) -> dict[TopicPartition, OffsetAndMetadata]:
-    """What the group has committed, metadata included: a consumer's own call drops the metadata."""
-    client = await connect(config)
-    try:
-        for attempt in range(COORDINATOR_TRIES):
-            try:
-                return dict(await client.list_consumer_group_offsets(GROUP))
-            except KafkaError as error:
-                if not error.retriable or attempt == COORDINATOR_TRIES - 1:
-                    raise
-                await asyncio.sleep(0.1)
-    except KafkaError as error:
-        raise Unavailable("kafka") from error
-    finally:
-        await client.close()
-    return {}

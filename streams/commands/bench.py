@@ -56,15 +56,18 @@ async def _bench(settings: Settings, turns: int, sessions: int, seconds: float) 
 
 
 def _print(result: Result) -> None:
-    rows = [
-        (f"empty agent, {when} the worker", rate.records, f"{rate.seconds:.2f}", f"{rate.per_second:,.0f}")
-        for when, rate in zip(("before", "after"), result.agent, strict=True)
+    named = [
+        ("empty agent, before the worker", result.agent[0]),
+        ("empty agent, after the worker", result.agent[1]),
+        ("worker, last offset committed", result.committed),
+        ("worker, last offset published as done", result.published),
     ]
-    worker = result.worker
-    rows.append(("worker, every effect done", worker.records, f"{worker.seconds:.2f}", f"{worker.per_second:,.0f}"))
+    rows = [(name, rate.records, f"{rate.seconds:.2f}", f"{rate.per_second:,.0f}") for name, rate in named]
     print_table(("what", "records", "seconds", "a second"), rows, right=("records", "seconds", "a second"))
-    typer.echo(f"ratio {result.ratio:.3f}  ({result.turns} turns, {result.sessions} sessions)")
-    typer.echo(f"the last offset was committed {result.committed_seconds - worker.seconds:.2f} s after the last effect")
+    typer.echo(
+        f"ratio {result.ratio:.3f}: {result.worker_rate:,.0f} turns a second over {result.agent_rate:,.0f} "
+        f"({result.turns} turns, {result.sessions} sessions, {result.partitions} partitions)"
+    )
 
 
 def _print_json(result: Result) -> None:
@@ -74,10 +77,8 @@ def _print_json(result: Result) -> None:
             "sessions": result.sessions,
             "partitions": result.partitions,
             "agent_per_second": [round(rate.per_second, 1) for rate in result.agent],
-            "worker_per_second": round(result.worker.per_second, 1),
-            "worker_counted": result.worker.records,
-            "worker_seconds": round(result.worker.seconds, 3),
-            "committed_after_seconds": round(result.committed_seconds - result.worker.seconds, 3),
+            "committed_per_second": round(result.committed.per_second, 1),
+            "published_per_second": round(result.published.per_second, 1),
             "ratio": round(result.ratio, 4),
         }
     )
