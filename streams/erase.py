@@ -13,28 +13,21 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, cast
 
-import structlog
-
-from connectors.codec import decode_held, decode_row, encode, encode_row
-from connectors.kafka.producer import Outgoing
-from connectors.kafka.topics import RECEIPTS
-from connectors.ledger import Ledger, Row
+from connectors.codec import decode_held
+from connectors.ledger import Ledger
 from connectors.metrics import ERASE_SECONDS, ERASURES
 from streams.batch import Taken
-from streams.fence import summed
-from streams.persist import Effects, Persist, ce_headers
-from streams.ports import Bus, Copies, Index, Vector
-from tables.command import Outcome, Result
+from streams.persist import Effects, Persist
+from streams.ports import Copies, Index, Vector
+from streams.receipts import Receipts
 from tables.erase import erase
 from tables.erasure import Erasure
-from tables.keys import digest, row_key, scope_digest
+from tables.keys import row_key, scope_digest
 from tables.outbox import behind, pending_at, recorded
 from tables.policy import DAY_MS, Clock, Tenant
-from tables.receipt import CopyEvidence, Physical, Query, Receipt, ReceiptState
+from tables.receipt import CopyEvidence, Physical, Query, Receipt, ReceiptState, summed
 from tables.snapshot import Snapshot
 from tables.world import World
-
-log = structlog.get_logger()
 
 ATTEMPTS: Final = 6  # with the pauses below about 3 s: an index that still shows a row after that is broken, not slow
 FIRST_PAUSE_SECONDS: Final = 0.05
@@ -54,7 +47,7 @@ class Eraser:
         ledger: Ledger,
         index: Index,
         copies: Copies,
-        bus: Bus,
+        receipts: Receipts,
         persist: Persist,
         now: Callable[[], int],
         pause: Pause = asyncio.sleep,
@@ -62,7 +55,7 @@ class Eraser:
         self._ledger = ledger
         self._index = index
         self._copies = copies
-        self._bus = bus
+        self._receipts = receipts
         self._persist = persist
         self._now = now
         self._pause = pause
@@ -73,15 +66,15 @@ class Eraser:
         if erasure is None:
             return
         begun = time.perf_counter()
-        key = row_key(tenant.id, erasure.scope.user, erasure.request_id)
-        held = self._ledger.get("receipts", record.partition, key)
+        route = record.key or b""
+        held = self._receipts.held(record.partition, route, erasure.scope, erasure.request_id)
         if held is not None:
-            await self._publish(record, erasure, decode_row(Receipt, held))
+            await self._receipts.tell(tenant, route, erasure.scope, held)
             return
         probes = self._apply(record, snapshot, erasure, tenant, users)
         receipt = await self._until_clean(snapshot, tenant, users, probes)
-        await self._ledger.write([Row("receipts", record.partition, key, encode_row(receipt))])
-        await self._publish(record, erasure, receipt)
+        await self._receipts.keep(record.partition, route, erasure.scope, receipt)
+        await self._receipts.tell(tenant, route, erasure.scope, receipt)
         ERASURES.labels(receipt.state.value).inc()
         ERASE_SECONDS.observe(time.perf_counter() - begun)
 
@@ -149,18 +142,6 @@ class Eraser:
 
     def _has_question(self, effects: Effects, question_id: str) -> bool:
         return self._ledger.get("questions", effects.partition, row_key(*effects.scope, question_id)) is not None
-
-    async def _publish(self, record: Taken, erasure: Erasure, receipt: Receipt) -> None:
-        headers = ce_headers(digest("receipt", erasure.scope.tenant, receipt.request_id), "memory.receipt.v1")
-        await self._bus.send_all([Outgoing(RECEIPTS, record.key or b"", encode(receipt), headers)])
-        await self._copies.put_receipt(erasure.scope.tenant, receipt)
-        result = Result.APPLIED if receipt.memories or any(copy.before for copy in receipt.copies) else Result.NOOP
-        if receipt.state is ReceiptState.FAILED:
-            log.error("residue", state=receipt.state.value)
-            result = Result.REFUSED
-        reason = "" if receipt.state is ReceiptState.VERIFIED else "residue"
-        outcome = Outcome(erasure.request_id, result, reason, (), 0, receipt.finished_at)
-        await self._copies.put_outcome(erasure.scope.tenant, outcome)
 
 
 def _again(world: World, effects: Effects, offset: int) -> None:

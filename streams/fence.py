@@ -9,10 +9,11 @@ in the row. The snapshot that travels on to `admit` carries the fence and the ev
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from connectors.codec import decode_held, decode_row, encode_row
+from connectors.kafka.topics import TURNS
 from connectors.ledger import Ledger, Row
 from streams.batch import Taken
 from streams.ports import Copies
@@ -21,9 +22,9 @@ from tables.command import Command
 from tables.copies import SessionCopy
 from tables.erase import aliases_of, chain, fenced
 from tables.erasure import Erasure, Fence, Mark, Reach, Selector
-from tables.keys import Position, Scope, digest, key_parts, row_key
+from tables.keys import Position, Scope, digest, key_parts, row_key, turn_key
 from tables.memory import Memory
-from tables.receipt import CopyEvidence, Physical, Query
+from tables.receipt import CopyEvidence, Physical, Query, summed
 from tables.session import Session, WindowTurn, Wish, without
 from tables.snapshot import Snapshot, SnapshotKind
 from tables.text import normalised
@@ -47,27 +48,39 @@ class Fences:
 
 @dataclass(frozen=True, slots=True)
 class _Gone:
-    """What of a window falls to a fence. `keys` and `said`: turns behind erased memories, and their values."""
+    """What of a window falls to a fence. `keys` and `said`: turns behind what is erased, and the values they said.
+
+    What is said after the fence is welcome, also in the words of what was erased, however often the request comes.
+    """
 
     fence: Fence
     keys: frozenset[str] = frozenset()
     said: tuple[str, ...] = ()
 
-    def turn(self, turn: WindowTurn) -> bool:
+    def of(self, session: Session) -> tuple[Callable[[WindowTurn], bool], Callable[[Wish], bool]]:
+        """Which turns and which wishes of `session` go."""
+        taken = Position(TURNS, -1, session.offsets.get(TURNS, 0))  # below the fence's place: all of the row is
+
+        def turn(one: WindowTurn) -> bool:
+            return self._touches(one) and self.fence.holds(one.at, taken)
+
+        def wish(one: Wish) -> bool:
+            whole = self.fence.selector.reach in (Reach.USER, Reach.TENANT, Reach.SESSION)
+            return (whole or one.turn in self.keys) and self.fence.holds(one.at, taken)
+
+        return turn, wish
+
+    def _touches(self, turn: WindowTurn) -> bool:
         selector = self.fence.selector
         match selector.reach:
             case Reach.USER | Reach.TENANT | Reach.SESSION:
-                return self.fence.holds(turn.at, None)
+                return True
             case Reach.SOURCE:
                 return turn.id in selector.values or turn.key in selector.values
             case Reach.TASK:
-                return turn.task in selector.values and self.fence.holds(turn.at, None)
+                return turn.task in selector.values
             case Reach.MEMORY | Reach.KIND:
                 return turn.key in self.keys or any(value in normalised(turn.content) for value in self.said)
-
-    def wish(self, wish: Wish) -> bool:
-        whole = self.fence.selector.reach in (Reach.USER, Reach.TENANT, Reach.SESSION)
-        return wish.turn in self.keys or (whole and self.fence.holds(wish.at, None))
 
 
 class Fencing:
@@ -170,7 +183,7 @@ class Fencing:
         """How many turns of windows fall to `fence` as they are now."""
         gone = self._gone(partition, scope, fence)
         rows = self._rows(partition, scope, _sessions_of(fence))
-        return sum(gone.turn(turn) for _, session in rows for turn in session.window)
+        return sum(_left(gone, session) for _, session in rows)
 
     def _widened(self, partition: int, scope: Scope, selector: Selector) -> Selector:
         """A fence by memory id also names the chain, and every id under which the same facts would come back."""
@@ -188,7 +201,7 @@ class Fencing:
         left = 0
         emptied: dict[Scope, list[str]] = defaultdict(list)
         for key, session in self._rows(partition, scope, only):
-            left += sum(gone.turn(turn) for turn in session.window)
+            left += _left(gone, session)
             if not session.window and not session.wishes:
                 tenant, user, name = key_parts(key)
                 emptied[Scope(tenant, user)].append(name)
@@ -207,7 +220,7 @@ class Fencing:
         copies: list[SessionCopy] = []
         rows: list[Row] = []
         for key, session in self._rows(partition, scope, only):
-            kept = without(session, gone.turn, gone.wish)
+            kept = without(session, *gone.of(session))
             bare = replace(kept, seen=(), offsets={}) if kept.window or kept.wishes else None
             if kept is session and bare is not None:
                 continue
@@ -232,6 +245,9 @@ class Fencing:
     def _gone(self, partition: int, scope: Scope, fence: Fence) -> _Gone:
         """What of the windows falls to `fence` (design §11.7, FORMAT rule 12)."""
         reach, values = fence.selector.reach, frozenset(fence.selector.values)
+        if reach is Reach.SOURCE:
+            names = [key_parts(key)[2] for key, _ in self._rows(partition, scope, ())]
+            return _Gone(fence, values | {turn_key(scope, name, value) for name in names for value in values})
         if reach not in (Reach.MEMORY, Reach.KIND):
             return _Gone(fence)
         targets = [m for m in self._memories(partition, scope) if _named(m, reach, values)]
@@ -242,6 +258,12 @@ class Fencing:
     def _memories(self, partition: int, scope: Scope) -> Iterator[Memory]:
         for _, raw in self._ledger.scan("memories", partition, row_key(*scope)):
             yield decode_held(raw)[0]
+
+
+def _left(gone: _Gone, session: Session) -> int:
+    """How many turns of the window are `gone` and still there."""
+    turn, _ = gone.of(session)
+    return sum(map(turn, session.window))
 
 
 def _sessions_of(fence: Fence) -> tuple[str, ...]:
@@ -255,14 +277,6 @@ def withdrawn(command: Command) -> Erasure:
     selector = Selector(Reach.KIND, tuple(str(kind) for kind in kinds))
     request_id = digest("withdrawn", command.request_id)
     return Erasure(request_id, command.scope, selector, "consent", command.actor, command.at)
-
-
-def summed(queries: Sequence[Query]) -> tuple[Query, ...]:
-    """One query of each name, the counts added up."""
-    found: dict[str, int] = {}
-    for query in queries:
-        found[query.name] = found.get(query.name, 0) + query.found
-    return tuple(Query(name, count) for name, count in found.items())
 
 
 def _named(memory: Memory, reach: Reach, values: frozenset[str]) -> bool:

@@ -13,12 +13,12 @@ from connectors.codec import decode_held, decode_row
 from connectors.ledger import Ledger
 from streams.fence import Fences, Fencing
 from streams.ports import Copies
+from streams.receipts import Receipts
 from tables.book import Book
 from tables.copies import SessionCopy, UserCopy
 from tables.keys import Scope, key_parts, row_key
 from tables.policy import Policy, Tenant
 from tables.question import Question
-from tables.receipt import Receipt
 from tables.session import Session
 
 CHUNK = 200  # rows a round trip: large enough to be quick, small enough to let other work in between
@@ -33,12 +33,14 @@ class Heal:
         ledger: Ledger,
         copies: Copies,
         fencing: Fencing,
+        receipts: Receipts,
         tenant: Callable[[str], Tenant | None],
         now: Callable[[], int],
     ) -> None:
         self._ledger = ledger
         self._copies = copies
         self._fencing = fencing
+        self._receipts = receipts
         self._tenant = tenant
         self._now = now
 
@@ -51,7 +53,7 @@ class Heal:
         await self._fences(partition)
         await self._sessions(partition)
         await self._users(partition)
-        await self._receipts(partition)
+        await self._receipts.show_all(partition, self._tenant)
         await self._copies.confirm_partition(partition)
 
     async def _fences(self, partition: int) -> None:
@@ -83,10 +85,6 @@ class Heal:
                 await self._copies.mirror_users(chunk)
                 chunk.clear()
         await self._copies.mirror_users(chunk)
-
-    async def _receipts(self, partition: int) -> None:
-        for key, raw in self._ledger.scan("receipts", partition):
-            await self._copies.put_receipt(key_parts(key)[0], decode_row(Receipt, raw))
 
     def _owners(self, partition: int) -> Iterator[tuple[Scope, list[bytes]]]:
         rows = self._ledger.scan("memories", partition)

@@ -22,6 +22,7 @@ from streams.gate import Gate
 from streams.heal import Heal
 from streams.parts import Parts, wall_clock
 from streams.persist import Persist
+from streams.receipts import Receipts
 from streams.settings import Settings
 from tables.errors import Unavailable
 
@@ -51,8 +52,14 @@ class Steps:
         )
         self.extract = Extract(bus=parts.bus, tenants=parts.tenants, extractor=Extractive(), embedder=parts.embedder)
         persist = Persist(ledger=ledger, index=parts.index, copies=parts.copies, bus=parts.bus, embedder=parts.embedder)
+        receipts = Receipts(ledger=ledger, bus=parts.bus, copies=parts.copies, read=parts.reader.receipt)
         eraser = Eraser(
-            ledger=ledger, index=parts.index, copies=parts.copies, bus=parts.bus, persist=persist, now=wall_clock
+            ledger=ledger,
+            index=parts.index,
+            copies=parts.copies,
+            receipts=receipts,
+            persist=persist,
+            now=wall_clock,
         )
         self.admit = Admit(
             ledger=ledger,
@@ -63,7 +70,14 @@ class Steps:
             eraser=eraser,
             fencing=fencing,
         )
-        self.heal = Heal(ledger=ledger, copies=parts.copies, fencing=fencing, tenant=parts.tenants.get, now=wall_clock)
+        self.heal = Heal(
+            ledger=ledger,
+            copies=parts.copies,
+            fencing=fencing,
+            receipts=receipts,
+            tenant=parts.tenants.get,
+            now=wall_clock,
+        )
         self.sweeper = Sweeper(
             ledger=ledger, bus=parts.bus, tenants=parts.tenants, now=wall_clock, clock=self.collect.clock
         )

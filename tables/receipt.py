@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -51,3 +52,42 @@ class Receipt:
     attempts: int
     memories: int
     copies: tuple[CopyEvidence, ...]
+
+
+def joined(parts: Sequence[Receipt], wanted: int) -> Receipt:
+    """One receipt of a request that `wanted` routes work on: final with the last, failed as soon as one failed.
+
+    `parts` holds one receipt of each route that is done, at least one.
+    """
+    first = parts[0]
+    failed = any(part.state is ReceiptState.FAILED for part in parts)
+    done = ReceiptState.VERIFIED if len(parts) >= wanted else ReceiptState.PENDING
+    names = dict.fromkeys(copy.copy for part in parts for copy in part.copies)
+    return replace(
+        first,
+        state=ReceiptState.FAILED if failed else done,
+        finished_at=max(part.finished_at for part in parts),
+        attempts=max(part.attempts for part in parts),
+        memories=sum(part.memories for part in parts),
+        copies=tuple(_joined_copy([c for part in parts for c in part.copies if c.copy == name]) for name in names),
+    )
+
+
+def _joined_copy(copies: Sequence[CopyEvidence]) -> CopyEvidence:
+    slowest = max(copies, key=lambda copy: (list(Physical).index(copy.physical), copy.until))
+    return CopyEvidence(
+        copy=copies[0].copy,
+        before=sum(copy.before for copy in copies),
+        after=sum(copy.after for copy in copies),
+        queries=summed([query for copy in copies for query in copy.queries]),
+        physical=slowest.physical,
+        until=max(copy.until for copy in copies),
+    )
+
+
+def summed(queries: Iterable[Query]) -> tuple[Query, ...]:
+    """One query of each name, the counts added up."""
+    found: dict[str, int] = {}
+    for query in queries:
+        found[query.name] = found.get(query.name, 0) + query.found
+    return tuple(Query(name, count) for name, count in found.items())

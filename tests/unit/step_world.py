@@ -33,6 +33,7 @@ from streams.extract import Extract
 from streams.fence import Fencing
 from streams.heal import Heal
 from streams.persist import Persist
+from streams.receipts import Receipts
 from tables.candidate import SELF
 from tables.keys import Scope, memory_id, route, row_key, turn_key
 from tables.memory import Memory
@@ -318,11 +319,12 @@ class Process:
         self.extract = Extract(bus=bus, tenants=machine.tenants, extractor=Extractive(), embedder=machine.embedder)
         self.persist = Persist(ledger=ledger, index=index, copies=copies, bus=bus, embedder=machine.embedder)
         self.pauses: list[float] = []
+        receipts = Receipts(ledger=ledger, bus=bus, copies=copies, read=machine.reader.receipt)
         eraser = Eraser(
             ledger=ledger,
             index=index,
             copies=copies,
-            bus=bus,
+            receipts=receipts,
             persist=self.persist,
             now=lambda: machine.now,
             pause=self._pause,
@@ -340,6 +342,7 @@ class Process:
             ledger=ledger,
             copies=copies,
             fencing=self.fencing,
+            receipts=receipts,
             tenant=machine.tenants.get,
             now=lambda: machine.now,
         )
