@@ -117,7 +117,7 @@ class Delete:
 
 
 @dataclass(frozen=True)
-class Source:
+class Cause:
     topic: str
     partition: int
     offset: int
@@ -152,7 +152,7 @@ class Change:
     memory_id: str
     version: int
     status: Status
-    source: Source
+    source: Cause
     body: Body
 
 
