@@ -161,7 +161,6 @@ class Machine:
         self.signer = Signer({"k1": SECRET})
         self.now = NOW
         self.acked: dict[tuple[str, int], int] = {}
-        self.collected = False
         self.process = Process(self)
 
     @property
@@ -249,10 +248,6 @@ class Machine:
         """The records that are not acked yet."""
         start = self.acked.get((topic, partition), 0)
         return [taken(record) for record in self.bus.records(topic, partition)[start:]]
-
-    def behind(self) -> bool:
-        """Whether anything lies before extract or admit."""
-        return any(self.waiting(topic, p) for topic in (SNAPSHOTS, CANDIDATES) for p in range(self.partitions))
 
     # what a test looks at
 
