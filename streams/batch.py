@@ -4,7 +4,8 @@ Faust acks a record when an agent moves on or raises, whatever became of its eff
 over; one task takes what has come, in order, lets the step do its effects, and only then acks, in offset order:
 
 1. `put` appends a record; it waits while the buffer is full, so a slow engine slows the fetching down.
-2. `run` takes the records present (at most `size`), drops those of a lost generation, and calls the step.
+2. `run` takes the records present (at most `size`), drops those of a lost generation, and calls the step. While
+   records keep coming it lingers for a fuller batch, otherwise it does not wait.
 3. The step returns when every effect is durable. Only then is each record acked, oldest first.
 
 A crash before 3 leaves everything unacked: the log gives it again. `Unavailable` repeats the same batch after a pause,
@@ -17,10 +18,13 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from tables.errors import Unavailable
 
+BUSY_RECORDS = 50  # a batch of at least so many means that records keep coming: the next one waits to be larger
+LINGER_SECONDS = 0.1  # for so long; the rows of a session are then written once for more of its turns
 PAUSE_SECONDS_MAX = 5.0  # longer pauses would only make an engine's return be noticed later
 
 
@@ -61,6 +65,7 @@ class OrderedBatches:
         waiting: Callable[[str | None], None] = lambda _: None,
         size: int = 500,
         capacity: int = 4000,
+        linger: float = LINGER_SECONDS,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._handle = handle
@@ -70,7 +75,10 @@ class OrderedBatches:
         self._waiting = waiting
         self._size = size
         self._capacity = capacity
+        self._linger = linger
         self._pause = pause
+        self._full = asyncio.Event()
+        self._taken = 0
         self._buffer: deque[Taken] = deque()
         self._filled = asyncio.Event()
         self._room = asyncio.Event()
@@ -84,6 +92,8 @@ class OrderedBatches:
             await self._room.wait()
         self._buffer.append(record)
         self._filled.set()
+        if len(self._buffer) >= self._size:
+            self._full.set()
 
     @property
     def pending(self) -> int:
@@ -94,6 +104,7 @@ class OrderedBatches:
         """Take, work, ack, again; ends only by cancellation or after a bug went to `crash`."""
         while True:
             await self._filled.wait()
+            await self._fill()
             batch = self._next()
             if not batch:
                 continue
@@ -106,12 +117,21 @@ class OrderedBatches:
             finally:
                 self._busy = False
 
+    async def _fill(self) -> None:
+        """Wait for a full batch, for a moment and only while records keep coming."""
+        if self._taken < BUSY_RECORDS or len(self._buffer) >= self._size:
+            return
+        self._full.clear()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._full.wait(), self._linger)
+
     def _next(self) -> list[Taken]:
         batch: list[Taken] = []
         while self._buffer and len(batch) < self._size:
             record = self._buffer.popleft()
             if self._alive(record):
                 batch.append(record)
+        self._taken = len(batch)
         if not self._buffer:
             self._filled.clear()
         if len(self._buffer) < self._capacity:

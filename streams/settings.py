@@ -54,7 +54,7 @@ def load(environment: Mapping[str, str] | None = None) -> Settings:
         jwt_secret=_secret(env, "JWT_SECRET"),
         jwks=env.get(f"{PREFIX}JWKS", ""),
         signing_secret=_secret(env, "SIGNING_SECRET"),
-        batch_size=_whole(env, "BATCH", 500, low=1, high=10_000),
+        batch_size=_whole(env, "BATCH", 1000, low=1, high=10_000),
         embedder=_one_of(env, "EMBEDDER", ("e5", "hash")),
         log_level=_one_of(env, "LOG_LEVEL", ("info", "debug", "warning", "error")),
     )
