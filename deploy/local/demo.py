@@ -7,6 +7,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from rich.console import Console
@@ -63,8 +64,10 @@ def _show(console: Console, folder: Path | None, stays: bool) -> int:
         with console.status("starting the engine"):
             engine.start_parts()
             engine.provision()
-            engine.start_worker()
-            address = engine.start_api()
+            with ThreadPoolExecutor(2) as pool:  # both spend most of their start importing: one core each
+                worker = pool.submit(engine.start_worker)
+                address = engine.start_api()
+                worker.result()
         say(f"the engine is up: {address}")
         held = asyncio.run(walk(engine, console))
         if stays:
@@ -74,10 +77,24 @@ def _show(console: Console, folder: Path | None, stays: bool) -> int:
 
 def _stay(engine: LocalEngine, console: Console, address: str) -> None:
     """Keeps everything up until Ctrl-C, or until a part ends by itself."""
-    console.print(f"\nAPI       {address} (its description: {address}/docs)")
-    console.print(f"Kafka     {engine.settings()['TWINSLUICE_BROKERS']}")
-    console.print(f"settings  python -m deploy.local env --folder {engine.folder}")
-    console.print("\nEverything stays up; Ctrl-C ends it.")
+    python = f"{ROOT}/.venv/bin/python"
+    lines = (
+        f"API       {address}   its description: {address}/openapi.json",
+        f"Kafka     {engine.settings()['TWINSLUICE_BROKERS']}",
+        "",
+        f"In another terminal, in {ROOT}: the settings, a turn of your own, a recall.",
+        "",
+        f'eval "$({python} -m deploy.local env --folder {engine.folder})"',
+        f'{python} -m streams send --tenant north --user me --session mine "I am allergic to shellfish"',
+        f"curl -s {address}/v1/recall -H 'content-type: application/json' \\",
+        f'  -H "authorization: Bearer $({python} -m streams token --tenant north --user me)" \\',
+        """  -d '{"query": "what can I eat tonight?", "session_id": "mine"}'""",
+        "",
+        "Everything stays up; Ctrl-C ends it.",
+    )
+    console.print()
+    for line in lines:
+        console.print(line, markup=False, soft_wrap=True)
     try:
         while True:
             time.sleep(WATCH_SECONDS)
