@@ -118,6 +118,8 @@ class Admit:
         user = self._user(record, snapshot, tenant, work)
         if behind(user.world.book, record.offset):
             self._again(user, record.offset)
+            if snapshot.due is not None:
+                user.effects.due_done.append(_due_key_of(snapshot.due))
             return
         for step in self._decide(record, snapshot, user, tenant):
             _take_in(user, record.offset, step)
@@ -191,9 +193,13 @@ class Admit:
         work.clear()
 
 
+def _due_key_of(due: Due) -> bytes:
+    return due_key(due.due_at, due.scope, due.memory_id)
+
+
 def _fallen_due(due: Due, user: User, policy: Policy, position: Position) -> Step:
     """Expire or purge, if it still holds; either way the row of `due` that said so is done with."""
-    user.effects.due_done.append(due_key(due.due_at, due.scope, due.memory_id))
+    user.effects.due_done.append(_due_key_of(due))
     step = expire(due.memory_id, due.due_at, user.world, position)
     return step if step.changes else purge(due.memory_id, due.due_at, user.world, policy, position)
 

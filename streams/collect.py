@@ -42,6 +42,7 @@ from tables.turn import FUTURE_GRACE_MS, parse_time, parse_turn
 from tables.worth import screen
 
 CACHED_SESSIONS = 20_000  # decoded rows of live sessions: decoding costs more than everything else of a small turn
+TURNS_MAX = 10_000  # turns of one record: a longer list holds the partition up for longer than the group waits
 
 Verify = Callable[[bytes, bytes, Mapping[str, bytes], str], None]
 
@@ -120,6 +121,8 @@ class Collect:
         if not isinstance(data, list):
             self._take_turn(record, data, 0, work)
             return
+        if len(data) > TURNS_MAX:
+            raise InvalidRecord(BadRecord.TOO_LARGE, "turns")
         bad: list[int] = []
         last: InvalidRecord | None = None
         for item, turn in enumerate(data):

@@ -15,6 +15,8 @@ from tables.errors import InvalidRecord
 
 VERSION = "0.1.0"
 HEADER = "dlq."
+ITEMS_MAX = 1000  # bad items named: the headers of a letter must not outgrow what the broker takes
+ATTEMPTS_DIGITS_MAX = 6
 
 
 def letter(record: Taken, stage: str, error: InvalidRecord, items: Sequence[int] = ()) -> Outgoing:
@@ -23,7 +25,6 @@ def letter(record: Taken, stage: str, error: InvalidRecord, items: Sequence[int]
     It lies on the partition of the original, so per-user order survives sending back.
     """
     DEAD_LETTERS.labels(stage, error.reason.value).inc()
-    attempts = int(record.headers.get(f"{HEADER}attempts", b"0") or b"0") + 1
     facts = {
         "original-topic": record.topic,
         "original-partition": str(record.partition),
@@ -32,11 +33,17 @@ def letter(record: Taken, stage: str, error: InvalidRecord, items: Sequence[int]
         "stage": stage,
         "reason": error.reason.value,
         "field": error.field,
-        "items": ",".join(map(str, items)),
-        "attempts": str(attempts),
+        "items": ",".join(map(str, items[:ITEMS_MAX])),
+        "attempts": str(_attempts(record) + 1),
         "app-version": VERSION,
         "consumer-group": GROUP,
     }
     kept = tuple((name, value) for name, value in record.headers.items() if not name.startswith(HEADER))
     added = tuple((HEADER + name, value.encode()) for name, value in facts.items() if value)
     return Outgoing(dead_letter(record.topic), record.key, record.value, kept + added, record.partition)
+
+
+def _attempts(record: Taken) -> int:
+    """How often the record was sent back before; 0 when the header says anything but a small number."""
+    said = record.headers.get(f"{HEADER}attempts") or b""
+    return int(said) if said.isdigit() and len(said) <= ATTEMPTS_DIGITS_MAX else 0

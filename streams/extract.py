@@ -72,7 +72,7 @@ def told(snapshot: Snapshot) -> Turn | None:
     if command is None or not command.text:
         return None
     return Turn(
-        key=digest("told", command.request_id),
+        key=digest("told", *command.scope, command.request_id),  # request ids are a user's own
         id="",
         scope=command.scope,
         session="",

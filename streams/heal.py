@@ -7,7 +7,6 @@ never wrong, until every fence, window, memory and question of the partition is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import groupby
 
 from connectors.codec import decode_held, decode_row
 from connectors.ledger import Ledger
@@ -70,6 +69,8 @@ class Heal:
         for key, raw in self._ledger.scan("sessions", partition):
             tenant, user, name = key_parts(key)
             row = decode_row(Session, raw)
+            if not row.window and not row.wishes:
+                continue  # erased or reset: only the guard is left
             policy = self._policy(tenant, row.last_at)
             chunk.append(SessionCopy(Scope(tenant, user), name, row, policy.session_ttl_ms))
             if len(chunk) >= CHUNK:
@@ -79,26 +80,26 @@ class Heal:
 
     async def _users(self, partition: int) -> None:
         chunk: list[UserCopy] = []
-        for scope, ids in self._owners(partition):
-            chunk.append(self._user(partition, scope, ids))
+        for scope, book in self._owners(partition):
+            chunk.append(self._user(partition, scope, book))
             if len(chunk) >= CHUNK:
                 await self._copies.mirror_users(chunk)
                 chunk.clear()
         await self._copies.mirror_users(chunk)
 
-    def _owners(self, partition: int) -> Iterator[tuple[Scope, list[bytes]]]:
-        rows = self._ledger.scan("memories", partition)
-        for scope, group in groupby(rows, key=lambda row: Scope(*key_parts(row[0])[:2])):
-            yield scope, [raw for _, raw in group]
+    def _owners(self, partition: int) -> Iterator[tuple[Scope, Book]]:
+        """Every user with a book, also one who has outcomes and no memory."""
+        for key, raw in self._ledger.scan("books", partition):
+            tenant, user = key_parts(key)
+            yield Scope(tenant, user), decode_row(Book, raw)
 
-    def _user(self, partition: int, scope: Scope, rows: list[bytes]) -> UserCopy:
-        memories = [decode_held(raw)[0] for raw in rows]
+    def _user(self, partition: int, scope: Scope, book: Book) -> UserCopy:
+        prefix = row_key(*scope)
+        memories = [decode_held(raw)[0] for _, raw in self._ledger.scan("memories", partition, prefix)]
         live = tuple(memory for memory in memories if not memory.closed)
         gone = tuple(memory.id for memory in memories if memory.closed)
-        held = self._ledger.scan("questions", partition, row_key(*scope))
+        held = self._ledger.scan("questions", partition, prefix)
         questions = tuple(decode_row(Question, raw) for _, raw in held)
-        raw_book = self._ledger.get("books", partition, row_key(*scope))
-        book = decode_row(Book, raw_book) if raw_book else Book()
         return UserCopy(
             scope=scope,
             memories=live,

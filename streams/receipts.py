@@ -54,6 +54,9 @@ class Receipts:
         await self._bus.send_all([Outgoing(RECEIPTS, route, encode(whole), headers)])
         if whole.state is ReceiptState.FAILED:
             log.error("residue", state=whole.state.value)
+        await self._answer(tenant, whole)
+
+    async def _answer(self, tenant: Tenant, whole: Receipt) -> None:
         if whole.state is not ReceiptState.PENDING:
             await self._copies.put_outcome(tenant.id, _outcome(whole))
 
@@ -71,12 +74,13 @@ class Receipts:
         return whole
 
     async def show_all(self, partition: int, tenant: Callable[[str], Tenant | None]) -> None:
-        """Every receipt that this partition keeps, put where readers look again."""
+        """Every receipt that this partition keeps, put where readers look again, with the outcome of its request."""
         for key, raw in self._ledger.scan("receipts", partition):
             tenant_id, user, route, _ = key_parts(key)
             known = tenant(tenant_id)
             if known is not None:
-                await self.show(known, route.encode(), Scope(tenant_id, user), decode_row(Receipt, raw))
+                receipt = decode_row(Receipt, raw)
+                await self._answer(known, await self.show(known, route.encode(), Scope(tenant_id, user), receipt))
 
 
 def _key(route: bytes, scope: Scope, request_id: str) -> bytes:
