@@ -271,7 +271,7 @@ scripts = st.lists(
 
 
 def _late_after_reset(script: Script) -> bool:
-    """Whether a turn comes after a reset that it was said before: a reset that comes again takes it out of the window."""
+    """Whether a turn comes after a reset that it was said before: that reset, come again, takes it from the window."""
     reset = -1
     for sent in (one for batch in script for one in batch):
         if sent.args[0] == "reset":
