@@ -211,7 +211,11 @@ class Site:
     def settled(self, *positions: Position, seconds: float = PATIENCE_SECONDS) -> None:
         """Returns when every effect of these records is done."""
         for position in positions:
-            until(lambda p=position: self.progress(p.topic, p.partition) >= p.offset, f"{position} is done", seconds)
+
+            def done(place: Position = position) -> bool:
+                return self.progress(place.topic, place.partition) >= place.offset
+
+            until(done, f"{position} is done", seconds)
 
     def progress(self, topic: str, partition: int) -> int:
         with self.redis() as client:
