@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,6 +18,39 @@ if TYPE_CHECKING:
     from streams.commands.signed import Published
 
 EXIT_NOT_DONE = 1
+
+HELP = """Sign a command with TWINSLUICE_SIGNING_SECRET, send it, and print its outcome.
+
+Exit code 1 when it was refused or in conflict, 69 when no outcome came in time.
+
+\b
+python -m streams command confirm --tenant acme --user u1 --question 4f…
+python -m streams command correct --tenant acme --user u1 --memory 9a… --text "我住在杭州"
+python -m streams command pin --tenant acme --user u1 --memory 9a… --pin core
+python -m streams command consent --tenant acme --user u1 --refuse --of-kind health
+python -m streams command reset --tenant acme --user u1 --session s1 --scope context
+python -m streams command review --tenant acme --user u1 --memory 9a… --as reviewer --actor desk
+python -m streams command tick --tenant acme --at 2026-03-01T09:00:00+08:00
+"""
+
+FIELDS = {
+    "kind": "kind",
+    "tenant": "tenant_id",
+    "user": "user_id",
+    "memory": "memory_ids",
+    "question": "question_ids",
+    "session": "session_id",
+    "task": "task_id",
+    "text": "text",
+    "scope": "scope",
+    "pin": "pin",
+    "allow": "allow",
+    "of_kind": "of_kind",
+    "record": "record",
+    "expected_version": "expected_version",
+    "at": "at",
+}
+"""Option → field of the value."""
 
 
 def command(
@@ -41,43 +75,23 @@ def command(
     wait: Annotated[float, typer.Option(metavar="SECONDS", help="Wait for the outcome; 0: only send.")] = 5.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Sign a command with TWINSLUICE_SIGNING_SECRET, send it, and print its outcome.
-
-    Exit code 1 when it was refused or in conflict, 69 when no outcome came in time.
-
-    \b
-    python -m streams command confirm --tenant acme --user u1 --question 4f…
-    python -m streams command correct --tenant acme --user u1 --memory 9a… --text "我住在杭州"
-    python -m streams command pin --tenant acme --user u1 --memory 9a… --pin core
-    python -m streams command consent --tenant acme --user u1 --refuse --of-kind health
-    python -m streams command reset --tenant acme --user u1 --session s1 --scope context
-    python -m streams command review --tenant acme --user u1 --memory 9a… --as reviewer --actor desk
-    python -m streams command tick --tenant acme --at 2026-03-01T09:00:00+08:00
-    """
+    """Send a command; `HELP` says it all."""
+    given = dict(locals())
     settings = load()
-    data: dict[str, Any] = {
-        "kind": kind.value,
-        "tenant_id": legal_id(tenant, "--tenant"),
-        "user_id": user,
-        "memory_ids": memory or None,
-        "question_ids": question or None,
-        "session_id": session,
-        "task_id": task,
-        "text": text,
-        "scope": scope,
-        "pin": pin,
-        "allow": allow,
-        "of_kind": of_kind,
-        "record": record,
-        "expected_version": expected_version,
-        "at": at or now_text(),
-        "actor": {"sub": actor, "role": role.value},
-    }
-    data = {name: value for name, value in data.items() if value is not None}
+    data = _data(given)
     published, outcome = asyncio.run(_command(settings, kind, Scope(tenant, user or ""), data, request_id, wait))
     _report(published, outcome, as_json)
     if wait and kind is not CommandKind.TICK:
         _leave(outcome)
+
+
+def _data(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The value to send, from the options by name."""
+    data = {name: given[option] for option, name in FIELDS.items() if given[option] not in (None, [])}
+    data["tenant_id"] = legal_id(data["tenant_id"], "--tenant")
+    data["at"] = data.get("at") or now_text()
+    data["actor"] = {"sub": given["actor"], "role": given["role"].value}
+    return data
 
 
 async def _command(

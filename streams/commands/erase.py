@@ -17,6 +17,20 @@ from tables.keys import Scope
 from tables.receipt import Receipt, ReceiptState
 
 EXIT_FAILED = 1
+REACHES = (Reach.MEMORY, Reach.SOURCE, Reach.SESSION, Reach.TASK, Reach.KIND)
+
+HELP = """Erase memories, what was said in a turn, a session or a task, or everything of a user or tenant.
+
+With --wait the receipt is printed, copy by copy; exit code 1 when residue was found, 69 when no receipt came in
+time (it still will: ask again with the same --request-id).
+
+\b
+python -m streams erase --tenant acme --user u1 --memory 9a… --wait
+python -m streams erase --tenant acme --user u1 --session s1 --session s2
+python -m streams erase --tenant acme --user u1 --everything --reason gdpr-17 --wait
+python -m streams erase --tenant acme --everything --yes --wait
+"""
+
 STATES = {
     ReceiptState.PENDING: "some copies are not proven clean yet",
     ReceiptState.VERIFIED: "every readable copy is proven clean",
@@ -44,30 +58,13 @@ def erase(
     yes: Annotated[bool, typer.Option("--yes", help="Erase a whole tenant without asking.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Erase memories, what was said in a turn, a session or a task, or everything of a user or tenant.
-
-    With --wait the receipt is printed, copy by copy; exit code 1 when residue was found, 69 when no receipt came in
-    time (it still will: ask again with the same --request-id).
-
-    \b
-    python -m streams erase --tenant acme --user u1 --memory 9a… --wait
-    python -m streams erase --tenant acme --user u1 --session s1 --session s2
-    python -m streams erase --tenant acme --user u1 --everything --reason gdpr-17 --wait
-    python -m streams erase --tenant acme --everything --yes --wait
-    """
+    """Send an erasure; `HELP` says it all."""
     settings = load()
-    chosen = {
-        Reach.MEMORY: memory,
-        Reach.SOURCE: source,
-        Reach.SESSION: session,
-        Reach.TASK: task,
-        Reach.KIND: kind,
-    }
+    chosen = dict(zip(REACHES, (memory, source, session, task, kind), strict=True))
     selector = selected({reach: values for reach, values in chosen.items() if values}, bool(user), everything)
     if before is not None:
         selector["before"] = time_ms(before)
-    whole = selector["reach"] is Reach.TENANT
-    if whole and not yes:
+    if selector["reach"] is Reach.TENANT and not yes:
         typer.confirm(f"erase everything of the whole tenant {tenant}?", abort=True, err=True)
     data: dict[str, Any] = {
         "tenant_id": legal_id(tenant, "--tenant"),
