@@ -215,7 +215,7 @@ def original(letter: Letter) -> Outgoing:
     if not (partition.isascii() and partition.isdigit()):
         raise Misconfigured(f"{where}: does not name the partition it came from")
     headers = tuple((name, value) for name, value in record.headers if name == ATTEMPTS or not name.startswith(HEADER))
-    return Outgoing(letter.origin, record.key or b"", record.value, headers, int(partition))
+    return Outgoing(letter.origin, record.key, record.value, headers, int(partition))
 
 
 def _facts(record: Record) -> dict[str, str]:

@@ -42,6 +42,10 @@ def test_a_record_goes_back_byte_for_byte(value: bytes | None) -> None:
     assert dict(back.headers) == {**headers, "dlq.attempts": b"1"}
 
 
+def test_no_key_stays_no_key() -> None:
+    assert original(dead(Taken(TURNS, 3, 17, None, b"x"))).key is None
+
+
 def test_attempts_count_on_when_a_letter_comes_back() -> None:
     first = original(dead(Taken(TURNS, 3, 17, b"t", b"x")))
 
