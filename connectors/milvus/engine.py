@@ -13,9 +13,8 @@ from itertools import pairwise
 from typing import Any, Final, TypeVar
 
 import grpc
-from pymilvus import MilvusClient
-from pymilvus.exceptions import MilvusException
 
+from connectors.milvus.client import MilvusClient, MilvusException
 from connectors.milvus.config import MilvusConfig
 from connectors.milvus.filters import RANGE_END, ids_in, in_range
 from connectors.milvus.schema import COLLECTION, FIELDS, collection_schema, index_params

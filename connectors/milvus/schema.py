@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pymilvus import DataType, MilvusClient
-
+from connectors.milvus.client import DataType, MilvusClient
 from connectors.milvus.config import BODY_BYTES_MAX, DIMENSIONS
 
 COLLECTION: Final = "memories_v1"

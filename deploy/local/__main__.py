@@ -83,11 +83,10 @@ def _parser() -> argparse.ArgumentParser:
 def _up(options: argparse.Namespace) -> int:
     raise_on_signals()
     with LocalEngine(options.folder, partitions=options.partitions, on_progress=_say) as engine:
-        engine.start_parts()
         if options.all:
-            engine.provision()
-            engine.start_worker()
-            _say(f"API: {engine.start_api()}")
+            _say(f"API: {engine.start()}")
+        else:
+            engine.start_parts()
         print(export_lines(engine.settings()), flush=True)
         _say("up; Ctrl-C ends it")
         while True:

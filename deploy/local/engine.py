@@ -1,11 +1,10 @@
 """The whole engine on one machine: Kafka, Redis, Milvus Lite, workers and the API, on free loopback ports.
 
     with LocalEngine(Path(".local/dev")) as engine:
-        engine.start_parts()
-        engine.provision()
-        engine.start_worker()
-        engine.start_api()
+        engine.start()
         ...  # engine.settings() is the environment that reaches it
+
+`start` is `start_parts`, `provision`, `start_worker` and `start_api`, at the same time as far as they can be.
 
 The data stay in the folder and are found again by the next engine of the same folder; ports are new in each run.
 """
@@ -23,15 +22,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from deploy.local import application
-from deploy.local.application import ApplicationServer
+from deploy.local.application import ApplicationServer, ProvisionedKafka
 from deploy.local.errors import Interrupted, PartFailed
 from deploy.local.kafka import KafkaServer
 from deploy.local.milvus import MilvusServer
 from deploy.local.ports import HOST, Port, free_port
 from deploy.local.process import Part
 from deploy.local.redis_server import RedisServer
-from deploy.local.run import Run, python, write_private
+from deploy.local.run import Run, write_private
+from deploy.local.topics import provision
 
 SECRET_BYTES = 32
 
@@ -93,6 +92,23 @@ class LocalEngine:
         """The environment variables that reach this engine."""
         return dict(self._settings)
 
+    def start(self) -> str:
+        """Starts everything there is, one worker and the API included; returns the API's base address.
+
+        Worker and API load while the parts start, and begin when those are ready and the topics made. When one fails
+        everything is stopped, and the failure is raised.
+        """
+        kafka, api, worker = self._servers["kafka"], self._servers["api"], self._worker()
+        assert isinstance(kafka, KafkaServer)
+        assert isinstance(api, ApplicationServer)
+        parts = [ProvisionedKafka(kafka, self._settings), self._servers["redis"], self._servers["milvus"]]
+        try:
+            self._start(parts, [worker, api])
+        except BaseException:
+            self.stop()
+            raise
+        return self._address()
+
     def start_parts(self) -> None:
         """Starts Kafka, Redis and Milvus Lite at the same time; returns when all of them answer.
 
@@ -107,7 +123,7 @@ class LocalEngine:
     def provision(self) -> None:
         """Creates or verifies the topics."""
         self._say("topics: provisioning")
-        application.provision(self._run, self._settings)
+        provision(self._settings, self._run.cancelled)
 
     def start_worker(self, n: int = 1) -> list[str]:
         """Starts `n` more workers, each with its own id, port and data; returns their names when they are ready."""
@@ -118,7 +134,7 @@ class LocalEngine:
     def start_api(self) -> str:
         """Starts the API; returns its base address when it is ready."""
         self._start([self._servers["api"]])
-        return f"http://{HOST}:{self._settings['TWINSLUICE_API_PORT']}"
+        return self._address()
 
     def worker_settings(self, name: str) -> dict[str, str]:
         """The environment of one worker."""
@@ -154,7 +170,7 @@ class LocalEngine:
                 raise PartFailed(part.name, "has ended by itself.", part.log)
 
     def stop(self) -> None:
-        """Stops everything, the last started first, and gives folder and ports back. May be called again.
+        """Stops everything, worker and API first, and gives folder and ports back. May be called again.
 
         Takes no notice of Ctrl-C: it is bounded, and what is half stopped would have to be stopped all the same.
         """
@@ -163,14 +179,22 @@ class LocalEngine:
             for port in self._ports:
                 port.drop()
 
-    def _start(self, servers: Sequence[Server]) -> None:
-        """Starts servers at the same time. When one fails, the others are called off before its failure is raised."""
-        with ThreadPoolExecutor(len(servers)) as pool:
-            started = [pool.submit(self._start_one, server) for server in servers]
+    def _start(self, servers: Sequence[Server], then: Sequence[ApplicationServer] = ()) -> None:
+        """Starts servers at the same time. When one fails, the others are called off before its failure is raised.
+
+        Those in `then` load meanwhile, and begin when all of `servers` are ready.
+        """
+        begin = self.folder / "begin"
+        begin.unlink(missing_ok=True)
+        with ThreadPoolExecutor(len(servers) + len(then)) as pool:
+            first = [pool.submit(self._start_one, server) for server in servers]
+            started = first + [pool.submit(self._start_one, server.after(begin)) for server in then]
+            for future in first:
+                future.add_done_callback(lambda _: begin.touch() if all(map(_is_well, first)) else None)
             try:
                 wait(started, return_when=FIRST_EXCEPTION)
             finally:
-                if not all(future.done() and future.exception() is None for future in started):
+                if not all(map(_is_well, started)):
                     self._run.cancelled.set()
         self._run.cancelled.clear()
         _raise_first(started)
@@ -183,7 +207,7 @@ class LocalEngine:
         with self._say_guard:
             self._on_progress(line)
 
-    def _worker(self) -> Server:
+    def _worker(self) -> ApplicationServer:
         self._workers += 1
         name = f"worker-{self._workers}"
         port = self._worker_port if self._workers == 1 else self._port(f"metrics of {name}")
@@ -194,8 +218,8 @@ class LocalEngine:
             "TWINSLUICE_WORKER_PORT": str(port.number),
             "TWINSLUICE_DATA": str(data),
         }
-        self._servers[name] = ApplicationServer(name, python("streams", "worker"), {**self._settings, **own}, port)
-        return self._servers[name]
+        worker = self._servers[name] = ApplicationServer(name, "worker", {**self._settings, **own}, port)
+        return worker
 
     def _make_settings(self, partitions: int) -> dict[str, str]:
         kafka, control = self._port("Kafka"), self._port("Kafka's controller")
@@ -215,11 +239,14 @@ class LocalEngine:
             KafkaServer(self.folder / "kafka", kafka, control, partitions),
             RedisServer(self.folder / "redis", redis),
             MilvusServer(self.folder / "milvus", milvus),
-            ApplicationServer("api", python("streams", "api"), settings, api),
+            ApplicationServer("api", "api", settings, api),
         ):
             self._servers[server.name] = server
         self._run.settle(settings)
         return settings
+
+    def _address(self) -> str:
+        return f"http://{HOST}:{self._settings['TWINSLUICE_API_PORT']}"
 
     def _port(self, purpose: str) -> Port:
         port = free_port(purpose)
@@ -247,6 +274,10 @@ def _deaf_to_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _is_well(future: Future[None]) -> bool:
+    return future.done() and not future.cancelled() and future.exception() is None
 
 
 def _raise_first(started: Sequence[Future[None]]) -> None:

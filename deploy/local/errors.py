@@ -8,6 +8,7 @@
     │   └── Missing          Java or Redis is not there
     ├── JarsUnavailable      Kafka's jars could not be fetched, or are not the expected ones
     ├── PartFailed           a part ended, or did not become ready in time
+    ├── TopicsRefused        topics are there, but not the right ones
     └── Interrupted          the start was called off
 
 Every message says what to do. Whoever sees one of these from `LocalEngine` may rely on nothing being left running.
@@ -79,6 +80,10 @@ class PartFailed(LocalError):
         quoted = "\n".join(f"    | {line}" for line in said.splitlines())
         super().__init__(f"{name} {what}\n{quoted}\nIts whole log: {log}")
         self.name = name
+
+
+class TopicsRefused(LocalError):
+    """Topics of the folder's Kafka are not as this tree wants them; the message says which, and how to mend them."""
 
 
 class Interrupted(LocalError):

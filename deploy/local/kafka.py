@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import secrets
 import shutil
@@ -33,6 +34,7 @@ JAVA_OPTIONS = (
 )
 # Without a language set, as in many containers, Java cannot open a folder whose name is not ASCII.
 ENVIRONMENT = {"LC_ALL": "C.UTF-8"}
+META = "meta.properties"
 _HERE = Path(__file__).resolve().parent
 
 
@@ -55,7 +57,7 @@ class KafkaServer:
         archive = ClassArchive(jars.cache_folder(), java)
         classes = self._provide_jars(run, say)
         archive.make_base(JAVA_OPTIONS)
-        if not (self._data / "meta.properties").exists():
+        if not (self._data / META).exists():
             say("formatting its storage")
             self._format(run, self._java_command(java, classes, archive.use()))
         say(f"starting on {java}")
@@ -91,22 +93,47 @@ class KafkaServer:
         return (str(java.path), *JAVA_OPTIONS, *sharing, logging, "-cp", class_path)
 
     def _format(self, run: Run, java_command: tuple[str, ...]) -> None:
-        """Formats beside and renames, so that a folder with meta.properties is always a whole one."""
-        new = self._folder / "data.new"
+        """Formats beside and renames, so that a folder with meta.properties is always a whole one.
+
+        What Kafka's tool writes is the same every time but for two names, so the next folder is made from a copy: a
+        Java less to start.
+        """
+        new, blank = self._folder / "data.new", jars.cache_folder() / f"kafka-{jars.VERSION}.blank"
         shutil.rmtree(new, ignore_errors=True)
         shutil.rmtree(self._data, ignore_errors=True)
-        cluster = base64.urlsafe_b64encode(b"tw" + secrets.token_bytes(14)).decode().rstrip("=")
         self._folder.mkdir(parents=True, exist_ok=True)
-        configuration = str(self._configure(new, self._client_port.number, self._control_port.number))
-        tool = ("kafka.tools.StorageTool", "format", "-t", cluster, "-c", configuration)
-        run.do(Command("kafka-format", (*java_command, *tool), ENVIRONMENT), FORMAT_SECONDS)
+        if (blank / META).exists():
+            shutil.copytree(blank, new)
+            (new / META).write_text(f"version=1\ncluster.id={_name()}\nnode.id=1\ndirectory.id={_name()}\n")
+        else:
+            self._format_by_tool(run, java_command, new)
+            _keep(new, blank)
         new.rename(self._data)
+
+    def _format_by_tool(self, run: Run, java_command: tuple[str, ...], new: Path) -> None:
+        configuration = str(self._configure(new, self._client_port.number, self._control_port.number))
+        tool = ("kafka.tools.StorageTool", "format", "-t", _name(), "-c", configuration)
+        run.do(Command("kafka-format", (*java_command, *tool), ENVIRONMENT), FORMAT_SECONDS)
 
     def _configure(self, data: Path, client_port: int, control_port: int) -> Path:
         path = self._folder / "server.properties"
         settings = configuration(data, client_port, control_port, self._partitions)
         path.write_text("".join(f"{name}={_escaped(value)}\n" for name, value in settings.items()), "ascii")
         return path
+
+
+def _name() -> str:
+    """A fresh name of a cluster or folder, as Kafka writes its UUIDs: a leading "-" would be taken for an option."""
+    return base64.urlsafe_b64encode(b"tw" + secrets.token_bytes(14)).decode().rstrip("=")
+
+
+def _keep(formatted: Path, blank: Path) -> None:
+    """A copy for later folders, in one step; without one they are formatted by the tool again."""
+    partial = blank.with_name(f"{blank.name}.{secrets.token_hex(4)}.partial")
+    with contextlib.suppress(OSError):
+        shutil.copytree(formatted, partial)
+        partial.rename(blank)
+    shutil.rmtree(partial, ignore_errors=True)
 
 
 def configuration(data: Path, client_port: int, control_port: int, partitions: int) -> dict[str, str]:

@@ -10,6 +10,7 @@ same way when the process that started it is gone. Serves loopback only; it has 
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import signal
 import sys
@@ -79,6 +80,7 @@ def open_database(data: Path) -> MilvusLite:
 
 def serve(database: MilvusLite, port: int) -> tuple[grpc.Server, int]:
     """Starts to answer on loopback; RuntimeError when the port is taken, also by a server of the same kind."""
+    import connectors.milvus.client  # noqa: F401, I001  # first: it keeps pandas out of the way of the start
     import grpc
     from milvus_lite.adapter.grpc.servicer import MilvusServicer
     from pymilvus.grpc_gen import milvus_pb2_grpc
@@ -136,6 +138,7 @@ def main(arguments: Sequence[str]) -> int:
             print(f"no answer on port {port} of {HOST}", flush=True)
             return 1
         print("READY", port, flush=True)
+        importlib.import_module("pandas")  # Arrow wants it at the first write, which would wait for it
         while os.getppid() == options.owner and not asked.wait(OWNER_POLL_SECONDS):
             pass
         server.stop(GRACE_SECONDS).wait()

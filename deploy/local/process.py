@@ -25,6 +25,8 @@ class Command:
     argv: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
     stop_seconds: float = 10.0
+    stops_first: bool = False
+    """Whether it leans on processes that do not, and so has to end before any of them."""
     after: Callable[[int], None] | None = None
     """Called with the exit code when the process was ready and has been stopped in an orderly way."""
 
@@ -38,6 +40,7 @@ class Part:
         self.name = command.name
         self.log = log
         self._was_ready = False
+        self._was_asked = False
         with log.open("ab") as output:
             self._log_start = output.tell()
             self._process = subprocess.Popen(
@@ -112,10 +115,16 @@ class Part:
         if number == signal.SIGKILL:
             self._process.wait(KILL_SECONDS)
 
+    def ask(self) -> None:
+        """Asks the process to end, once, and does not wait: `stop` does."""
+        if not self._was_asked:
+            self._was_asked = True
+            self._process.terminate()
+
     def stop(self) -> None:
         """Asks the process to end, waits its bound, then forces it. A normal return promises that it is gone."""
         if self.lives:
-            self._process.terminate()
+            self.ask()
             try:
                 code = self._process.wait(self.command.stop_seconds)
             except subprocess.TimeoutExpired:

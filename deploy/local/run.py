@@ -121,11 +121,15 @@ class Run:
             self.state.write(self.folder)
 
     def end(self) -> None:
-        """Stops every process, the last started first, and gives the folder back. May be called again."""
+        """Stops every process, those that lean on others first, and gives the folder back. May be called again."""
         self.cancelled.set()
-        while self._parts:
-            self._parts[-1].stop()
-            self._parts.pop()
+        for first in (True, False):
+            parts = [part for part in self._parts if part.command.stops_first is first]
+            for part in parts:
+                part.ask()
+            for part in parts:
+                part.stop()
+                self._parts.remove(part)
         if self._lock.closed:
             return
         with contextlib.suppress(BrokenPipeError):  # someone ended the watchdog
