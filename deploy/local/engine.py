@@ -29,7 +29,7 @@ from deploy.local.milvus import MilvusServer
 from deploy.local.ports import HOST, Port, free_port
 from deploy.local.process import Part
 from deploy.local.redis_server import RedisServer
-from deploy.local.run import Run, write_private
+from deploy.local.run import Run, python, write_private
 from deploy.local.topics import provision
 
 SECRET_BYTES = 32
@@ -218,7 +218,9 @@ class LocalEngine:
             "TWINSLUICE_WORKER_PORT": str(port.number),
             "TWINSLUICE_DATA": str(data),
         }
-        worker = self._servers[name] = ApplicationServer(name, "worker", {**self._settings, **own}, port)
+        worker = self._servers[name] = ApplicationServer(
+            name, python("streams", "worker"), {**self._settings, **own}, port
+        )
         return worker
 
     def _make_settings(self, partitions: int) -> dict[str, str]:
@@ -239,7 +241,7 @@ class LocalEngine:
             KafkaServer(self.folder / "kafka", kafka, control, partitions),
             RedisServer(self.folder / "redis", redis),
             MilvusServer(self.folder / "milvus", milvus),
-            ApplicationServer("api", "api", settings, api),
+            ApplicationServer("api", python("streams", "api"), settings, api),
         ):
             self._servers[server.name] = server
         self._run.settle(settings)

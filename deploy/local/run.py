@@ -121,15 +121,18 @@ class Run:
             self.state.write(self.folder)
 
     def end(self) -> None:
-        """Stops every process, those that lean on others first, and gives the folder back. May be called again."""
+        """Stops every process, the last started first, and gives the folder back. May be called again.
+
+        Those that lean on others are stopped before all of them, together.
+        """
         self.cancelled.set()
-        for first in (True, False):
-            parts = [part for part in self._parts if part.command.stops_first is first]
-            for part in parts:
+        for part in self._parts:
+            if part.command.stops_first:
                 part.ask()
-            for part in parts:
-                part.stop()
-                self._parts.remove(part)
+        last_first = self._parts[::-1]
+        for part in sorted(last_first, key=lambda part: not part.command.stops_first):
+            part.stop()
+            self._parts.remove(part)
         if self._lock.closed:
             return
         with contextlib.suppress(BrokenPipeError):  # someone ended the watchdog
