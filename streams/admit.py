@@ -14,7 +14,7 @@ from connectors.kafka.producer import Outgoing
 from connectors.ledger import Ledger
 from connectors.metrics import VERDICTS
 from streams.batch import Taken
-from streams.deadletter import letter
+from streams.deadletter import letter, send_letters
 from streams.erase import Eraser
 from streams.fence import Fencing
 from streams.persist import Effects, Persist, due_key
@@ -186,8 +186,7 @@ class Admit:
             await self._persist([user.effects for user in users])
             for (partition, _), user in work.users.items():
                 self._users.keep(partition, user.world, user.effects.vectors)
-        if work.letters:
-            await self._bus.send_all(work.letters)
+        await send_letters(self._bus, work.letters)
         if work.done:
             await self._copies.publish_progress(work.done)
         work.clear()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any, NoReturn
 
 import faust
@@ -191,7 +191,7 @@ def _intake(batches: OrderedBatches, step: str) -> Callable[[Any], Awaitable[Non
                     offset=message.offset,
                     key=message.key,
                     value=message.value,
-                    headers=_headers(message.headers),
+                    pairs=_pairs(message.headers),
                     timestamp=int((message.timestamp or 0) * 1000),
                     generation=message.generation_id,
                     handle=event,
@@ -201,8 +201,8 @@ def _intake(batches: OrderedBatches, step: str) -> Callable[[Any], Awaitable[Non
     return take
 
 
-def _headers(headers: Any) -> Mapping[str, bytes]:
-    return dict(headers or ())
+def _pairs(headers: Any) -> tuple[tuple[str, bytes], ...]:
+    return tuple(headers.items() if isinstance(headers, dict) else headers or ())
 
 
 def _waiting(step: str) -> Callable[[str | None], None]:

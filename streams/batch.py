@@ -19,7 +19,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tables.errors import Unavailable
 
@@ -30,17 +30,24 @@ PAUSE_SECONDS_MAX = 5.0  # longer pauses would only make an engine's return be n
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A record as it came from the bus. `timestamp` epoch ms; `generation` of the group's membership."""
+    """A record as it came from the bus. `timestamp` epoch ms; `generation` of the group's membership.
+
+    `pairs` are its headers as they stand, `headers` the last of each name.
+    """
 
     topic: str
     partition: int
     offset: int
     key: bytes | None
     value: bytes | None
-    headers: Mapping[str, bytes] = field(default_factory=dict)
+    pairs: tuple[tuple[str, bytes], ...] = ()
     timestamp: int = 0
     generation: int = 0
     handle: object = None
+
+    @property
+    def headers(self) -> Mapping[str, bytes]:
+        return dict(self.pairs)
 
 
 Handle = Callable[[Sequence[Taken]], Awaitable[None]]

@@ -3,7 +3,7 @@
 It is the only writer of `sessions` and `fences`. Effects of a micro-batch, in this order, each awaited:
 
 1. window copies go to Redis;
-2. snapshots of what survives, dead letters, then one progress mark a partition go to the bus, clocks to Redis;
+2. dead letters, snapshots of what survives, then one progress mark a partition go to the bus, clocks to Redis;
 3. session rows, which hold the guard (last applied offset per source topic), go to the ledger; then comes the ack.
 
 A crash before 3 leaves the rows as they were: the replay folds the same turns into the same state and sends the same
@@ -13,6 +13,7 @@ is a barrier: what came before it is finished first, then its fence is durable b
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,13 +26,13 @@ from connectors.ledger import Ledger, Row
 from connectors.metrics import TURNS as TURNS_TOTAL
 from streams.batch import Taken
 from streams.collect_work import Work, clock_key, progress
-from streams.deadletter import letter
+from streams.deadletter import letter, send_letters
 from streams.fence import Fencing, withdrawn
 from streams.ports import Bus, Copies, Tenants
 from tables.command import CommandKind, parse_command
 from tables.copies import SessionCopy
 from tables.erasure import parse_erasure
-from tables.errors import BadRecord, InvalidRecord
+from tables.errors import BadRecord, InvalidRecord, Unavailable
 from tables.extractive import extract
 from tables.keys import Position, Scope, checked_id, route, row_key, tenant_routes
 from tables.policy import Clock, Tenant
@@ -42,6 +43,7 @@ from tables.turn import FUTURE_GRACE_MS, parse_time, parse_turn
 from tables.worth import screen
 
 CACHED_SESSIONS = 20_000  # decoded rows of live sessions: decoding costs more than everything else of a small turn
+STRANGER_PAUSE_SECONDS = 0.1  # between two looks for a tenant that nobody knows
 TURNS_MAX = 10_000  # turns of one record: a longer list holds the partition up for longer than the group waits
 
 Verify = Callable[[bytes, bytes, Mapping[str, bytes], str], None]
@@ -73,6 +75,7 @@ class Collect:
         self._sessions: OrderedDict[tuple[int, bytes], Session] = OrderedDict()
         self._clocks: dict[tuple[int, str], int] = {}
         self._moved = False
+        self._strange_at = 0.0
 
     def forget(self) -> None:
         """Drop everything cached: called when partitions come or go, also in the middle of a batch."""
@@ -100,6 +103,7 @@ class Collect:
         except BaseException:
             self._drop_cached()  # rows decided but not written must not be taken for written ones
             raise
+        self._strange_at = 0.0
         if self._moved:
             self._drop_cached()  # what this batch read belongs to an assignment that is over
 
@@ -204,22 +208,30 @@ class Collect:
 
     def _signed(self, record: Taken, scope: Scope, at: int) -> Tenant:
         """The tenant of a signed record. Raises InvalidRecord: the signature is looked at before anything else."""
-        if self._tenants.get(scope.tenant) is None:
-            raise InvalidRecord(BadRecord.UNKNOWN_TENANT)
+        self._tenant(scope.tenant)
         self._verify(record.key or b"", record.value or b"", record.headers, scope.tenant)
         return self._checked(record, scope, at)
 
     def _checked(self, record: Taken, scope: Scope, at: int) -> Tenant:
         """The tenant, once key, partition and time agree with it. Raises InvalidRecord."""
-        tenant = self._tenants.get(scope.tenant)
-        if tenant is None:
-            raise InvalidRecord(BadRecord.UNKNOWN_TENANT)
+        tenant = self._tenant(scope.tenant)
         keys = (route(scope, tenant.shards),) if scope.user else tenant_routes(scope.tenant, tenant.shards)
         if record.key not in keys or partition_of_key(record.key, self._partitions) != record.partition:
             raise InvalidRecord(BadRecord.KEY_MISMATCH)
         if tenant.clock is Clock.WALL and at > self._now() + FUTURE_GRACE_MS:
             raise InvalidRecord(BadRecord.FUTURE_TIME, "at")
         return tenant
+
+    def _tenant(self, tenant_id: str) -> Tenant:
+        """A registered tenant. A stranger is looked for again before its record is refused: it may be registered, and
+        its first turn may have been quicker than the news."""
+        tenant = self._tenants.get(tenant_id)
+        if tenant is not None:
+            return tenant
+        self._strange_at = self._strange_at or time.monotonic()
+        if not self._tenants.read_since(self._strange_at):
+            raise Unavailable("tenants", STRANGER_PAUSE_SECONDS)
+        raise InvalidRecord(BadRecord.UNKNOWN_TENANT)
 
     def _advance(self, partition: int, tenant: Tenant, at: int, work: Work) -> None:
         """The clock of an event-time tenant is the greatest `at` seen on its routes."""
@@ -259,9 +271,9 @@ class Collect:
             Outgoing(SNAPSHOTS, work.routes[partition], encode(progress(partition, done)), (), partition)
             for partition, done in work.done.items()
         ]
-        sent = [*work.snapshots, *work.letters, *marks]
-        if sent:
-            await self._bus.send_all(sent)
+        await send_letters(self._bus, work.letters)
+        if work.snapshots or marks:
+            await self._bus.send_all([*work.snapshots, *marks])
         for (_, tenant), at in work.clocks.items():
             await self._copies.put_clock(tenant, at)
         await self._ledger.write(rows)

@@ -6,11 +6,13 @@ No header holds content: reasons and field names come from closed sets.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from connectors.kafka.producer import Outgoing
+from connectors.kafka.producer import Headers, Outgoing
 from connectors.kafka.topics import GROUP, dead_letter
 from connectors.metrics import DEAD_LETTERS
 from streams.batch import Taken
+from streams.ports import Bus
 from tables.errors import InvalidRecord
 
 VERSION = "0.1.0"
@@ -38,9 +40,31 @@ def letter(record: Taken, stage: str, error: InvalidRecord, items: Sequence[int]
         "app-version": VERSION,
         "consumer-group": GROUP,
     }
-    kept = tuple((name, value) for name, value in record.headers.items() if not name.startswith(HEADER))
+    kept = tuple((name, value) for name, value in record.pairs if not name.startswith(HEADER))
     added = tuple((HEADER + name, value.encode()) for name, value in facts.items() if value)
     return Outgoing(dead_letter(record.topic), record.key, record.value, kept + added, record.partition)
+
+
+async def send_letters(bus: Bus, letters: Sequence[Outgoing]) -> None:
+    """Send dead letters; one that no broker takes goes without its value, and says how large that was.
+
+    Otherwise one record that was packed into less than it holds would stop its partition for ever.
+    """
+    if not letters:
+        return
+    try:
+        await bus.send_all(letters)
+    except InvalidRecord:
+        for one in letters:
+            try:
+                await bus.send_all([one])
+            except InvalidRecord:
+                size = str(len(one.value or b"")).encode()
+                await bus.send_all([replace(one, value=None, headers=(*_ours(one), (f"{HEADER}dropped-bytes", size)))])
+
+
+def _ours(one: Outgoing) -> Headers:
+    return tuple((name, value) for name, value in one.headers if name.startswith(HEADER))
 
 
 def _attempts(record: Taken) -> int:

@@ -14,7 +14,7 @@ from connectors.codec import decode, encode
 from connectors.kafka.producer import Outgoing
 from connectors.kafka.topics import CANDIDATES
 from streams.batch import Taken
-from streams.deadletter import letter
+from streams.deadletter import letter, send_letters
 from streams.ports import Bus, Embedder, Extractor, Tenants
 from tables.candidate import Candidate
 from tables.errors import BadRecord, InvalidRecord, Unavailable
@@ -47,8 +47,9 @@ class Extract:
             for record, snapshot in taken
             if (passed := found(snapshot)) is not None
         ]
-        if out or letters:
-            await self._bus.send_all([*out, *letters])
+        await send_letters(self._bus, letters)
+        if out:
+            await self._bus.send_all(out)
 
     async def _candidates(self, turns: Sequence[Snapshot]) -> _Found:
         candidates: dict[str, tuple[Candidate, ...]] = {}

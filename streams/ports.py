@@ -34,6 +34,8 @@ class Tenants(Protocol):
 
     def get(self, tenant: str) -> Tenant | None: ...
 
+    def read_since(self, moment: float) -> bool: ...
+
 
 class Embedder(Protocol):
     """Sentences to unit vectors of 384 float32. `passages` are what is stored, `query` what is asked."""

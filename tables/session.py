@@ -71,9 +71,12 @@ def fold(session: Session, turn: Turn, tokens: int, policy: Policy) -> Session:
 
 
 def bounded(turns: tuple[WindowTurn, ...], policy: Policy) -> tuple[WindowTurn, ...]:
-    """The newest of `turns` that fit both bounds, in order of (at, key); never empty for a non-empty input."""
-    if len(turns) > 1 and (turns[-1].at, turns[-1].key) < (turns[-2].at, turns[-2].key):
-        turns = tuple(sorted(turns, key=lambda t: (t.at, t.key)))
+    """The newest of `turns` that fit both bounds, in order of time; never empty for a non-empty input.
+
+    Turns of the same millisecond stay in the order taken, which is the log's and the same in every replay.
+    """
+    if len(turns) > 1 and turns[-1].at < turns[-2].at:
+        turns = tuple(sorted(turns, key=lambda t: t.at))
     kept = turns[-policy.window_messages :]
     total = sum(t.tokens for t in kept)
     first = 0

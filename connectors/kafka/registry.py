@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import suppress
 
 from connectors.codec import decode, encode
@@ -15,6 +16,7 @@ from tables.keys import checked_id
 from tables.policy import Tenant
 
 RETRY_SECONDS = 1.0  # between two attempts to reach the broker again
+READ_SECONDS = 0.75  # a poll that ended so long after a moment has seen everything written before it
 
 
 class TenantRegistry:
@@ -25,6 +27,11 @@ class TenantRegistry:
         self._tenants: dict[str, Tenant] = {}
         self._ready = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._read_at = 0.0
+
+    def read_since(self, moment: float) -> bool:
+        """Whether everything registered before `moment` (`time.monotonic`) has been read by now."""
+        return self._read_at >= moment + READ_SECONDS
 
     def get(self, tenant: str) -> Tenant | None:
         return self._tenants.get(tenant)
@@ -53,6 +60,7 @@ class TenantRegistry:
             try:
                 async for record in follow(self._config, TENANTS):
                     if record is None:
+                        self._read_at = time.monotonic()
                         self._ready.set()
                     else:
                         self._take(record.value)

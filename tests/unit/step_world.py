@@ -65,6 +65,9 @@ class FakeTenants:
     def get(self, tenant: str) -> Tenant | None:
         return self.known.get(tenant)
 
+    def read_since(self, _: float) -> bool:
+        return True
+
 
 @dataclass
 class TableStore:
@@ -354,7 +357,7 @@ class Process:
 
 
 def taken(record: Record) -> Taken:
-    return Taken(record.topic, record.partition, record.offset, record.key, record.value, dict(record.headers))
+    return Taken(record.topic, record.partition, record.offset, record.key, record.value, tuple(record.headers))
 
 
 def turn_value(content: str, turn_id: str = "", scope: Scope = ANN, **fields: Any) -> dict[str, Any]:
