@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib
+import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -18,6 +20,7 @@ from deploy.local.errors import LocalError
 from deploy.local.run import ROOT
 from deploy.local.terminal import raise_on_signals
 
+WALK = "deploy.local.walkthrough"
 FOLDER = ROOT / ".local" / "demo"
 WATCH_SECONDS = 1.0
 
@@ -30,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     raise_on_signals()
     try:
         return _show(console, options.folder, stays)
-    except (LocalError, OSError, NotImplementedError) as failure:
+    except (LocalError, OSError) as failure:
         console.print(f"\n{failure}", style="red", markup=False, soft_wrap=True)
         return 1
     except KeyboardInterrupt:
@@ -53,47 +56,26 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _show(console: Console, folder: Path | None, stays: bool) -> int:
-    from deploy.local.walkthrough import walk  # it imports the engine's own packages, which take a second
-
     begin = time.monotonic()
 
     def say(line: str) -> None:
         console.print(f"[dim]{time.monotonic() - begin:6.1f} s[/dim]  {escape(line)}", soft_wrap=True)
 
     with LocalEngine(folder or FOLDER, fresh=folder is None, on_progress=say) as engine:
-        with console.status("starting the engine"):
-            engine.start_parts()
-            engine.provision()
-            with ThreadPoolExecutor(2) as pool:  # both spend most of their start importing: one core each
-                worker = pool.submit(engine.start_worker)
-                address = engine.start_api()
-                worker.result()
-        say(f"the engine is up: {address}")
-        held = asyncio.run(walk(engine, console))
+        with console.status("starting the engine"), ThreadPoolExecutor(1) as pool:
+            loading = pool.submit(importlib.import_module, WALK)  # the engine's own packages, while the parts start
+            engine.start()
+        say(f"the engine is up: {engine.address}")
+        held: bool = asyncio.run(loading.result().walk(engine, console))
         if stays:
-            _stay(engine, console, address)
+            _stay(engine, console)
     return 0 if held else 1
 
 
-def _stay(engine: LocalEngine, console: Console, address: str) -> None:
+def _stay(engine: LocalEngine, console: Console) -> None:
     """Keeps everything up until Ctrl-C, or until a part ends by itself."""
-    python = f"{ROOT}/.venv/bin/python"
-    lines = (
-        f"API       {address}   its description: {address}/openapi.json",
-        f"Kafka     {engine.settings()['TWINSLUICE_BROKERS']}",
-        "",
-        f"In another terminal, in {ROOT}: the settings, a turn of your own, a recall.",
-        "",
-        f'eval "$({python} -m deploy.local env --folder {engine.folder})"',
-        f'{python} -m streams send --tenant north --user me --session mine "I am allergic to shellfish"',
-        f"curl -s {address}/v1/recall -H 'content-type: application/json' \\",
-        f'  -H "authorization: Bearer $({python} -m streams token --tenant north --user me)" \\',
-        """  -d '{"query": "what can I eat tonight?", "session_id": "mine"}'""",
-        "",
-        "Everything stays up; Ctrl-C ends it.",
-    )
     console.print()
-    for line in lines:
+    for line in _how_to_try(engine):
         console.print(line, markup=False, soft_wrap=True)
     try:
         while True:
@@ -101,6 +83,29 @@ def _stay(engine: LocalEngine, console: Console, address: str) -> None:
             engine.check()
     except KeyboardInterrupt:
         console.print("\nstopping")
+
+
+def _how_to_try(engine: LocalEngine) -> tuple[str, ...]:
+    """Where everything is, and lines to copy that send a turn and recall it."""
+    address = engine.address
+    return (
+        f"API     {address}  (described at {address}/openapi.json)",
+        f"Kafka   {engine.settings()['TWINSLUICE_BROKERS']}",
+        f"logs    {engine.folder / 'logs'}",
+        "",
+        "A turn of your own, and a recall: in another terminal,",
+        "",
+        f"cd {shlex.quote(str(ROOT))} && . .venv/bin/activate",
+        f'eval "$(python -m deploy.local env --folder {shlex.quote(str(engine.folder))})"',
+        'python -m streams send --tenant north --user me --session s1 "我对芒果过敏"',
+        "TOKEN=$(python -m streams token --tenant north --user me)",
+        f'curl -s {address}/v1/memories -H "Authorization: Bearer $TOKEN"; echo',
+        f'curl -s {address}/v1/recall -H "Authorization: Bearer $TOKEN" \\',
+        """  -H 'Content-Type: application/json' \\""",
+        """  -d '{"query": "点什么甜品？", "session_id": "s1"}'; echo""",
+        "",
+        "Everything stays up; Ctrl-C ends it.",
+    )
 
 
 if __name__ == "__main__":

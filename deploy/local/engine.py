@@ -88,6 +88,11 @@ class LocalEngine:
     ) -> None:
         self.stop()
 
+    @property
+    def address(self) -> str:
+        """The base address of the API."""
+        return f"http://{HOST}:{self._settings['TWINSLUICE_API_PORT']}"
+
     def settings(self) -> dict[str, str]:
         """The environment variables that reach this engine."""
         return dict(self._settings)
@@ -107,7 +112,7 @@ class LocalEngine:
         except BaseException:
             self.stop()
             raise
-        return self._address()
+        return self.address
 
     def start_parts(self) -> None:
         """Starts Kafka, Redis and Milvus Lite at the same time; returns when all of them answer.
@@ -134,7 +139,7 @@ class LocalEngine:
     def start_api(self) -> str:
         """Starts the API; returns its base address when it is ready."""
         self._start([self._servers["api"]])
-        return self._address()
+        return self.address
 
     def worker_settings(self, name: str) -> dict[str, str]:
         """The environment of one worker."""
@@ -246,9 +251,6 @@ class LocalEngine:
             self._servers[server.name] = server
         self._run.settle(settings)
         return settings
-
-    def _address(self) -> str:
-        return f"http://{HOST}:{self._settings['TWINSLUICE_API_PORT']}"
 
     def _port(self, purpose: str) -> Port:
         port = free_port(purpose)
