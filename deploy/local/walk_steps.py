@@ -77,7 +77,7 @@ async def remembered(walk: Walk) -> None:
         rules = await _rules(walk.engine, person, found)
         if person is walk.zh:
             view.first_result()
-        view.note(f"\n{person.name}")
+        view.note(f"{person.name}")
         view.memories(found, rules)
         _check_sources(person, await walk.everything(person))
     view.held("every memory is a user's own words; each turn meant to be kept is a source of one, no other is")
@@ -98,7 +98,8 @@ async def refused(walk: Walk) -> None:
     told = {(name, turn) for name, turn, _, _ in rows}
     opened = [(walk.zh.name, q) for q in await walk.engine.questions(walk.zh.scope)]
     view.note("By the gates, which keep what is frozen or protected and ask instead:")
-    view.table(("user", "said", "against", "verdict"), [(n, q["proposed"], q["held"], q["kind"]) for n, q in opened])
+    rows_asked = [(name, q["proposed"], q["held"], f"asked: {q['kind']}") for name, q in opened]
+    view.table(("user", "said", "against", "verdict"), rows_asked, wide=1)
     asked = {question["proposed"] for _, question in opened}
     for person in walk.story.people():
         for said in person.turns():

@@ -40,11 +40,11 @@ class View:
 
     def held(self, claim: str) -> None:
         """Something that was checked against the engine, and was so."""
-        self._console.print(Padding(Text.assemble(("ok  ", "green"), claim), (0, 0, 0, 1)), width=self._width)
+        self._sign("ok", "green", claim)
 
     def failed(self, what: str) -> None:
         """Something that was not so."""
-        self._console.print(Padding(Text.assemble(("did not hold  ", "bold red"), visible(what)), (0, 0, 0, 1)))
+        self._sign("did not hold", "bold red", visible(what))
 
     def first_result(self) -> None:
         """How long the whole program has run."""
@@ -53,7 +53,7 @@ class View:
 
     def table(self, columns: Sequence[str], rows: Iterable[Row], *, wide: int = 0, right: Sequence[str] = ()) -> None:
         """Rows under their columns; the column number `wide` takes the room that is left."""
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="dim")
+        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim", expand=True)
         for number, name in enumerate(columns):
             table.add_column(
                 name,
@@ -63,9 +63,8 @@ class View:
                 no_wrap=number != wide,
             )
         for row in rows:
-            table.add_row(*(cell if isinstance(cell, Text) else Text(visible(cell)) for cell in row))
-        table.expand = True
-        self._console.print(Padding(table, (0, 0, 0, 1)), width=self._width)
+            table.add_row(*(cell if isinstance(cell, Text) else Text(visible(cell, keep="\n")) for cell in row))
+        self._console.print(Padding(table, (1, 0, 1, 1)), width=self._width)
 
     def memories(self, found: Sequence[Json], rules: Mapping[str, Sequence[str]]) -> None:
         """What is held, how sure it is, what it rests on and which verdicts brought it here."""
@@ -94,7 +93,7 @@ class View:
         lines = str(context["prompt"]).splitlines()
         more = [f"… {len(lines) - PROMPT_LINES} more lines"] if len(lines) > PROMPT_LINES else []
         prompt = Text("\n".join([*(visible(line) for line in lines[:PROMPT_LINES]), *more]), "dim")
-        self._console.print(Padding(prompt, (1, 0, 0, 3)), width=self._width)
+        self._console.print(Padding(prompt, (1, 0, 1, 3)), width=self._width)
 
     def receipt(self, receipt: Json) -> None:
         """An erasure copy by copy."""
@@ -104,12 +103,17 @@ class View:
                 str(copy["before"]),
                 str(copy["after"]),
                 " ".join(f"{query['name']}:{query['found']}" for query in copy["queries"]),
-                copy["physical"] + (f" until {copy['until'][:10]}" if copy["until"] else ""),
+                copy["physical"] + (f"\nuntil {copy['until'][:10]}" if copy["until"] else ""),
             )
             for copy in receipt["copies"]
         ]
-        columns = ("copy", "before", "after", "asked again, found", "bytes")
+        columns = ("copy", "before", "after", "asked again: found", "physically")
         self.table(columns, rows, wide=3, right=("before", "after"))
+
+    def _sign(self, sign: str, style: str, text: str) -> None:
+        line = Table.grid(padding=(0, 1))
+        line.add_row(Text(sign, style), Text(text))
+        self._console.print(Padding(line, (0, 0, 0, 1)), width=self._width)
 
     @property
     def _width(self) -> int:
