@@ -63,6 +63,8 @@ class Ledger:
         """Make the rows durable, in order. Raises Unavailable("kafka"); a repeat leaves the same rows."""
         if not rows:
             return
+        for row in rows:
+            self._open(row.table, row.partition)  # nothing goes into the changelog of a partition that left
         sent = [Outgoing(changelog(row.table), row.key, row.value, (), row.partition) for row in rows]
         places = await self.bus.send_all(sent)
         batches: dict[tuple[str, int], WriteBatch] = defaultdict(lambda: WriteBatch(raw_mode=True))

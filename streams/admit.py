@@ -30,6 +30,8 @@ from tables.policy import Policy, Tenant
 from tables.snapshot import Due, Snapshot, SnapshotKind
 from tables.world import Step, World
 
+OUTBOX_MAX = 64  # entries of one user: each may hold two records with all their sources, and a row has 8 MiB
+
 
 @dataclass(slots=True)
 class User:
@@ -96,9 +98,11 @@ class Admit:
                     work.letters.append(letter(record, "admit", error))
             await self._flush(work)
         except BaseException:
+            self._fencing.forget()
             self._users.forget()  # a world that was decided but not written must not be taken for a written one
             raise
         if self._moved:
+            self._fencing.forget()
             self._users.forget()  # what this batch read belongs to an assignment that is over
             return
         for record in batch:  # they are acked next, in this order
@@ -123,6 +127,9 @@ class Admit:
             return
         for step in self._decide(record, snapshot, user, tenant):
             _take_in(user, record.offset, step)
+        if len(user.world.book.outbox) >= OUTBOX_MAX:
+            await self._flush(work)
+            self._acked[record.partition] = record.offset  # everything up to here is done: it need not be told again
 
     def _decide(self, record: Taken, snapshot: Snapshot, user: User, tenant: Tenant) -> list[Step]:
         """Every step that the record makes, each over the world that the one before left."""
@@ -175,7 +182,8 @@ class Admit:
         users: list[User] = []
         for scope in scopes:
             world, effects = self._users.effects(tenant, scope, partition, record.key or b"")
-            users.append(User(world, effects))
+            book = acked(world.book, record.offset)  # finished by the flush: the words of before need not stay
+            users.append(User(replace(world, book=book), effects))
         await self._eraser(record, snapshot, tenant, [(user.world, user.effects) for user in users])
         self._users.forget()
 

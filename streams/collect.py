@@ -29,7 +29,7 @@ from streams.collect_work import Work, clock_key, progress
 from streams.deadletter import letter, send_letters
 from streams.fence import Fencing, withdrawn
 from streams.ports import Bus, Copies, Tenants
-from tables.command import CommandKind, parse_command
+from tables.command import CommandKind, Outcome, Result, parse_command
 from tables.copies import SessionCopy
 from tables.erasure import parse_erasure
 from tables.errors import BadRecord, InvalidRecord, Unavailable
@@ -44,7 +44,7 @@ from tables.worth import screen
 
 CACHED_SESSIONS = 20_000  # decoded rows of live sessions: decoding costs more than everything else of a small turn
 STRANGER_PAUSE_SECONDS = 0.1  # between two looks for a tenant that nobody knows
-TURNS_MAX = 10_000  # turns of one record: a longer list holds the partition up for longer than the group waits
+TURNS_MAX = 500  # turns of one record: no more than a session remembers as seen, so a replay knows them all
 
 Verify = Callable[[bytes, bytes, Mapping[str, bytes], str], None]
 
@@ -86,6 +86,7 @@ class Collect:
     def _drop_cached(self) -> None:
         self._sessions.clear()
         self._clocks.clear()
+        self._fencing.forget()
 
     async def __call__(self, batch: Sequence[Taken]) -> None:
         """Do a micro-batch; returns when every effect is durable. Raises Unavailable: repeat the whole batch."""
@@ -168,6 +169,8 @@ class Collect:
         tenant = self._signed(record, command.scope, command.at)
         self._advance(record.partition, tenant, command.at, work)
         if command.kind is CommandKind.TICK:
+            done = Outcome(command.request_id, Result.APPLIED, "", (), 0, command.at)
+            await self._copies.put_outcome(tenant.id, done)
             return
         position = Position(record.topic, record.partition, record.offset)
         snapshot = Snapshot(SnapshotKind.COMMAND, position, command.scope, command=command)

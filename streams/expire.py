@@ -7,6 +7,7 @@ does nothing twice. Reads never wait for it: they compare times themselves.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from connectors.codec import to_json
 from connectors.kafka.producer import Outgoing
@@ -43,22 +44,29 @@ class Sweeper:
 
     async def sweep(self, partition: int) -> int:
         """Publish what fell due and was not published before; how many. Raises Unavailable."""
-        due = [(key, out) for key, out in self._due(partition) if (partition, key) not in self._published]
+        due = list(islice(self._due(partition), SWEPT_MAX))
         if due:
             await self._bus.send_all([out for _, out in due])
             self._published.update((partition, key) for key, _ in due)
         return len(due)
 
     def _due(self, partition: int) -> Iterator[tuple[bytes, Outgoing]]:
-        for count, (key, _) in enumerate(self._ledger.scan("due", partition)):
-            if count >= SWEPT_MAX:
-                return
+        for key, _ in self._ledger.scan("due", partition):
             due_at = int.from_bytes(key[:8], "big")
+            if due_at > self._latest(partition):
+                return
+            if (partition, key) in self._published:
+                continue
             tenant_id, user, memory_id = key_parts(key[8:])
             tenant = self._tenants.get(tenant_id)
             if tenant is not None and due_at <= self._time(partition, tenant):
                 scope = Scope(tenant_id, user)
                 yield key, Outgoing(EXPIRE, route(scope, tenant.shards), _record(scope, memory_id, due_at))
+
+    def _latest(self, partition: int) -> int:
+        """The furthest of all clocks: nothing beyond it is due for anybody."""
+        event = (self._clock(partition, t.id) for t in self._tenants.all() if t.clock is Clock.EVENT)
+        return max(self._now(), *event, 0)
 
     def _time(self, partition: int, tenant: Tenant) -> int:
         return self._now() if tenant.clock is Clock.WALL else self._clock(partition, tenant.id)

@@ -73,7 +73,7 @@ def told(snapshot: Snapshot) -> Turn | None:
     if command is None or not command.text:
         return None
     return Turn(
-        key=digest("told", *command.scope, command.request_id),  # request ids are a user's own
+        key=digest("told", *command.scope, command.request_id, command.text),  # request ids are a user's own
         id="",
         scope=command.scope,
         session="",

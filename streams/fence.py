@@ -22,6 +22,7 @@ from tables.command import Command
 from tables.copies import SessionCopy
 from tables.erase import aliases_of, chain, fenced
 from tables.erasure import Erasure, Fence, Mark, Reach, Selector
+from tables.errors import BadRecord, InvalidRecord
 from tables.keys import Position, Scope, digest, key_parts, row_key, turn_key
 from tables.memory import Memory
 from tables.receipt import CopyEvidence, Physical, Query, summed
@@ -162,6 +163,7 @@ class Fencing:
         held = self._row(partition, erasure.scope)
         for fence in held.fences:
             if fence.request_id == erasure.request_id:
+                _check_same(erasure.selector, fence.selector)
                 return fence
         selector = self._widened(partition, erasure.scope, erasure.selector)
         fence = Fence(selector, erasure.at, erasure.request_id, self._taken(partition, erasure.scope))
@@ -277,6 +279,13 @@ def withdrawn(command: Command) -> Erasure:
     selector = Selector(Reach.KIND, tuple(str(kind) for kind in kinds))
     request_id = digest("withdrawn", command.request_id)
     return Erasure(request_id, command.scope, selector, "consent", command.actor, command.at)
+
+
+def _check_same(asked: Selector, held: Selector) -> None:
+    """The same request id means the same request. Raises InvalidRecord otherwise: a receipt speaks of one selector."""
+    same = (asked.reach, asked.before, asked.values) == (held.reach, held.before, held.values[: len(asked.values)])
+    if not same:
+        raise InvalidRecord(BadRecord.BAD_VALUE, "request_id")
 
 
 def _named(memory: Memory, reach: Reach, values: frozenset[str]) -> bool:

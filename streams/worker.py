@@ -107,6 +107,7 @@ class Steps:
                 for partition in await self.heal.missing(partitions):
                     async with self._gate.exclusive():
                         await self.heal.partition(partition)
+                    self._finished_at = time.monotonic()
                     log.info("copies rebuilt", partition=partition)
                 if not await self._parts.index.healthy():
                     await self._parts.index.ensure()

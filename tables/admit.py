@@ -9,7 +9,7 @@ from tables.candidate import Candidate, Kind
 from tables.change import Rule
 from tables.conflict import Standing, ask, is_older, question_id, standing
 from tables.consent import consent_at, is_allowed
-from tables.enter import enter, is_held, joined, lapse, memory_from, prune, retire, settle
+from tables.enter import enter, is_held, joined, lapse, memory_from, prune, prune_all, retire, settle
 from tables.erase import fenced
 from tables.erasure import Fence
 from tables.frozen import SESSIONS_TO_COMMIT, is_hedged, is_locked, sessions
@@ -123,8 +123,7 @@ def _commit_draft(
     settled = settle(work, committed, policy)
     rule = Rule.FROZEN if settled.state is State.FROZEN else Rule.REPLACES if rivals else Rule.DUPLICATE
     work.update(held, settled, rule)
-    for memory in retiring:
-        prune(work, work.entries[memory.id].dimension, policy)
+    prune_all(work, retiring, policy)
     return rule
 
 

@@ -10,7 +10,7 @@ from tables.book import Entry
 from tables.bounded import fits_share, victims
 from tables.candidate import Candidate, Confirmation
 from tables.change import Rule
-from tables.conflict import owning_task
+from tables.conflict import dimension, owning_task
 from tables.frozen import joined_confidence, settled, waits_for
 from tables.memory import Freeze, Memory, Pin, Source, State, Status
 from tables.policy import Policy
@@ -130,8 +130,7 @@ def enter(work: Working, newcomer: Memory, retiring: Sequence[Memory], rule: Rul
         evicted = work.memory(victim.id)
         work.withdraw_questions(victim.id)
         work.remove(evicted, Rule.EVICTED)
-    for memory in retiring:
-        prune(work, work.entries[memory.id].dimension, policy)
+    prune_all(work, retiring, policy)
     return None
 
 
@@ -151,12 +150,18 @@ def lapse(work: Working, memory: Memory, at: int) -> None:
     work.withdraw_questions(memory.id)
 
 
-def prune(work: Working, dimension: str, policy: Policy) -> None:
-    """Keep at most `policy.versions_per_slot` of a dimension's history, none older than `policy.history_ms`."""
+def prune_all(work: Working, retired: Sequence[Memory], policy: Policy) -> None:
+    """`prune` every dimension of `retired`; pruning one may take others of them away."""
+    for one in dict.fromkeys(dimension(memory) for memory in retired):
+        prune(work, one, policy)
+
+
+def prune(work: Working, named: str, policy: Policy) -> None:
+    """Keep at most `policy.versions_per_slot` of this dimension's history, none older than `policy.history_ms`."""
     oldest = clock(work) - policy.history_ms
-    for place, memory in enumerate(sorted(_past(work, dimension), key=_age, reverse=True)):
+    for place, memory in enumerate(sorted(_past(work, named), key=_age, reverse=True)):
         if place >= policy.versions_per_slot or memory.updated_at < oldest:
-            work.remove(memory, Rule.PURGED)
+            work.remove(memory, Rule.PURGED, silent=True)
 
 
 def is_held(work: Working, late: Memory, policy: Policy) -> bool:

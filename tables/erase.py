@@ -250,7 +250,7 @@ def purge(memory_id: str, due_at: int, world: World, policy: Policy, position: P
     work = Working(world, position, due_at)
     if memory is None or memory.status not in HISTORY or memory.updated_at + policy.history_ms > due_at:
         return work.step(Rule.REPEATED)
-    work.remove(memory, Rule.PURGED)
+    work.remove(memory, Rule.PURGED, silent=True)
     return work.step(Rule.PURGED)
 
 

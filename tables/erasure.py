@@ -96,6 +96,7 @@ class Shown:
     kind: str
     task: str
     said: tuple[tuple[str, str, int], ...]
+    sensitivity: str = ""
 
 
 def hides(mark: Mark, shown: Shown, now: int) -> bool:
@@ -114,7 +115,8 @@ def hides(mark: Mark, shown: Shown, now: int) -> bool:
         case Reach.TASK:
             touched = [at for _, _, at in shown.said] if shown.task == mark.value else []
         case Reach.KIND:
-            touched = [at for _, _, at in shown.said] if shown.kind == mark.value else []
+            named = mark.value in (shown.kind, shown.sensitivity)
+            touched = [at for _, _, at in shown.said] if named else []
     return any(at <= mark.at and (not mark.before or at < mark.before) for at in touched)
 
 
@@ -132,8 +134,9 @@ def parse_erasure(data: object) -> Erasure:
         actor=parse_actor(data.get("actor")),
         at=at,
     )
-    if not erasure.scope.user and erasure.selector.reach is not Reach.TENANT:
-        raise InvalidRecord(BadRecord.MISSING_FIELD, "user_id")
+    whole = erasure.selector.reach is Reach.TENANT
+    if whole == bool(erasure.scope.user):
+        raise InvalidRecord(BadRecord.BAD_VALUE if whole else BadRecord.MISSING_FIELD, "user_id")
     return erasure
 
 

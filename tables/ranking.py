@@ -103,7 +103,7 @@ def shown(memory: Memory) -> Shown:
     said += [(source.turn, source.session, source.at) for source in memory.sources]
     if not said:  # imported or written by a command: it stands where it was created
         said = [("", memory.session, memory.created_at)]
-    return Shown(memory.id, memory.kind.value, memory.task, tuple(said))
+    return Shown(memory.id, memory.kind.value, memory.task, tuple(said), memory.sensitivity.value)
 
 
 def is_hidden(memory: Memory, marks: Iterable[Mark], wall: int) -> bool:

@@ -16,7 +16,7 @@ from tables.candidate import Candidate, Confirmation, Polarity, Sensitivity
 from tables.change import Rule
 from tables.command import Command
 from tables.conflict import Standing, ask, opposite, question_id, standing
-from tables.enter import enter, lapse, memory_from, prune, retire, settle
+from tables.enter import enter, lapse, memory_from, prune_all, retire, settle
 from tables.frozen import is_locked, joined_confidence
 from tables.keys import digest
 from tables.memory import Freeze, Memory, State, Status
@@ -74,8 +74,7 @@ def commit(work: Working, memory: Memory, policy: Policy) -> None:
         supersedes=retiring[0].id if retiring else memory.supersedes,
     )
     work.update(memory, settle(work, confirmed, policy), Rule.CONFIRMED)
-    for one in retiring:
-        prune(work, work.entries[one.id].dimension, policy)
+    prune_all(work, retiring, policy)
 
 
 def correct(

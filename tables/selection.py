@@ -115,7 +115,7 @@ def open_questions(material: Material, ask: Ask) -> tuple[Question, ...]:
 def is_question_hidden(question: Question, held: Memory | None, marks: Iterable[Mark], wall: int) -> bool:
     new = question.proposed
     said = tuple((turn, new.session, new.at) for turn in (new.turn_id, new.turn))
-    sides = [Shown(question.memory_id, new.kind.value, new.task, said)]
+    sides = [Shown(question.memory_id, new.kind.value, new.task, said, new.sensitivity.value)]
     if held is not None:
         sides.append(shown(held))
     return any(hides(mark, side, wall) for mark in marks for side in sides)

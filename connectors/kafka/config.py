@@ -16,4 +16,4 @@ class KafkaConfig:
     replication: int = 1
     request_timeout_ms: int = 30_000  # a broker that hangs must not hang a batch for ever
     linger_ms: int = 2  # small writes of one batch leave in one request
-    request_bytes_max: int = RECORD_BYTES_MAX + 65_536  # room for headers: a dead letter is as large as its original
+    request_bytes_max: int = RECORD_BYTES_MAX + 131_072  # room for headers: a dead letter is as large as its original

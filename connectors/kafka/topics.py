@@ -71,6 +71,7 @@ def _kept(days: int, **more: str) -> dict[str, str]:
 
 
 _WIDE: Final = {"max.message.bytes": str(RECORD_BYTES_MAX)}
+_LETTER: Final = {"max.message.bytes": str(RECORD_BYTES_MAX + 131_072)}  # the original and the headers that are added
 
 TOPICS: Final[tuple[TopicSpec, ...]] = (
     TopicSpec(TURNS, "conversation turns, as the platform sends them", config=_kept(7, **_WIDE)),
@@ -87,7 +88,7 @@ TOPICS: Final[tuple[TopicSpec, ...]] = (
     TopicSpec(RECEIPTS, "receipts of erasures, copy by copy, no content", config=_kept(400)),
     TopicSpec(TRACES, "one decision trace per recall, ids only", config=_kept(7)),
     *(
-        TopicSpec(dead_letter(name), f"records of {name} that could not be processed", config=_kept(45, **_WIDE))
+        TopicSpec(dead_letter(name), f"records of {name} that could not be processed", config=_kept(45, **_LETTER))
         for name in DEAD_LETTERED
     ),
     *(

@@ -162,12 +162,13 @@ class RedisCopies:
             await self._client.hdel(self._layout.epoch, str(partition))
 
     def _mirror_user(self, pipe: Any, row: UserCopy) -> None:
-        if not (row.memories or row.removed or row.questions or row.profile_version):
+        if not (row.memories or row.removed or row.questions or row.dropped_questions or row.profile_version):
             return
         gone = {*row.removed, *(memory.id for memory in row.memories if memory.closed)}
         held = {memory.id: encode(memory) for memory in row.memories if memory.id not in gone}
         asked = {q.id: encode(q) for q in row.questions if q.status is QuestionStatus.OPEN}
-        answered = [q.id for q in row.questions if q.status is not QuestionStatus.OPEN]
+        answered = {q.id for q in row.questions if q.status is not QuestionStatus.OPEN} | set(row.dropped_questions)
+        asked = {question: raw for question, raw in asked.items() if question not in answered}
         if gone:
             pipe.hdel(self._layout.memories(row.scope), *sorted(gone))
         if held:
@@ -175,7 +176,7 @@ class RedisCopies:
         if asked:
             pipe.hset(self._layout.questions(row.scope), mapping=asked)
         if answered:
-            pipe.hdel(self._layout.questions(row.scope), *answered)
+            pipe.hdel(self._layout.questions(row.scope), *sorted(answered))
         meta = {"present": 1, **({"profile_version": row.profile_version} if row.profile_version else {})}
         pipe.hset(self._layout.meta(row.scope), mapping=meta)
 

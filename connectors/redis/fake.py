@@ -225,3 +225,5 @@ def _fold(drawer: Drawer, row: UserCopy) -> None:
             drawer.questions[question.id] = question
         else:
             drawer.questions.pop(question.id, None)
+    for question_id in row.dropped_questions:
+        drawer.questions.pop(question_id, None)

@@ -65,6 +65,9 @@ class FakeTenants:
     def get(self, tenant: str) -> Tenant | None:
         return self.known.get(tenant)
 
+    def all(self) -> tuple[Tenant, ...]:
+        return tuple(self.known.values())
+
     def read_since(self, _: float) -> bool:
         return True
 

@@ -16,7 +16,7 @@ from tables.errors import BadRecord, InvalidRecord, Misconfigured
 
 def bad(headers: dict[str, bytes] | None = None, items: range = range(0)) -> dict[str, str]:
     """The facts of a letter."""
-    record = Taken(TURNS, 1, 7, b"acme", b"{", headers or {}, timestamp=5)
+    record = Taken(TURNS, 1, 7, b"acme", b"{", tuple((headers or {}).items()), timestamp=5)
     sent = letter(record, "collect", InvalidRecord(BadRecord.NOT_JSON), items)
     return {name: value.decode() for name, value in sent.headers if name.startswith("dlq.")}
 

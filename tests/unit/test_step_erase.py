@@ -182,7 +182,6 @@ async def test_a_receipt_is_finished_by_the_tenants_clock(clock: Clock, finished
     assert receipt(m).finished_at == finished
 
 
-@pytest.mark.xfail(strict=True, reason="the copies ignore UserCopy.dropped_questions")
 async def test_an_open_question_about_what_is_erased_goes_from_redis_too() -> None:
     m = Machine()
     await m.each(
