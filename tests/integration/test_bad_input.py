@@ -51,7 +51,8 @@ def changed(name: str, reason: BadRecord, where: str, /, **fields: Any) -> Bad:
     return Bad(name, reason, fields=fields, where=where)
 
 
-BAD_IDS = {"a control character": "a\nb", "DEL": "a\x7fb", "NUL": "a\x00b", "a C1 control": "a\x85b", "129 bytes": "x" * 129,
+BAD_IDS = {"a control character": "a\nb", "DEL": "a\x7fb", "NUL": "a\x00b", "a C1 control": "a\x85b",
+           "129 bytes": "x" * 129,
            "129 bytes of CJK": "汉" * 43, "nothing": ""}  # fmt: skip
 
 BAD_TURNS = [
@@ -92,9 +93,15 @@ BAD_TURNS = [
     changed("10 minutes ahead", BadRecord.FUTURE_TIME, "at", at=now_ms() + 60 * MINUTE_MS),
     changed("consent that is text", BadRecord.WRONG_TYPE, "consent", consent="yes"),
     *(changed(f"a user id with {what}", BadRecord.BAD_ID, "user_id", user_id=one) for what, one in BAD_IDS.items()),
-    *(changed(f"a session id with {what}", BadRecord.BAD_ID, "session_id", session_id=one) for what, one in BAD_IDS.items()),
+    *(
+        changed(f"a session id with {what}", BadRecord.BAD_ID, "session_id", session_id=one)
+        for what, one in BAD_IDS.items()
+    ),
     *(changed(f"a turn id with {what}", BadRecord.BAD_ID, "id", id=one) for what, one in BAD_IDS.items() if one),
-    *(changed(f"a tenant id with {what}", BadRecord.BAD_ID, "tenant_id", tenant_id=one) for what, one in BAD_IDS.items()),
+    *(
+        changed(f"a tenant id with {what}", BadRecord.BAD_ID, "tenant_id", tenant_id=one)
+        for what, one in BAD_IDS.items()
+    ),
 ]  # fmt: skip
 
 SURROGATES = {

@@ -164,7 +164,7 @@ def test_dead_letters_go_back_once_byte_for_byte(engine: LocalEngine, settings: 
     mark = fresh("k").encode()
     values = [None, b"", b"\x00\xff{", "喝茶".encode(), b"x" * 2_000_000]
     taken = [
-        Taken(TURNS, n % 4, n, mark + b"\xff%d" % n, value, {"ce_id": b"\xfe%d" % n, "empty": b""})
+        Taken(TURNS, n % 4, n, mark + b"\xff%d" % n, value, (("ce_id", b"\xfe%d" % n), ("empty", b"")))
         for n, value in enumerate(values)
     ]
     send(settings, *[letter(one, "extract", error) for one in taken])
