@@ -6,6 +6,7 @@ decides or writes is ours: three agents hand their records to `OrderedBatches`, 
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable
@@ -136,8 +137,10 @@ class Worker:
         try:
             await serve(self.settings.worker_port, unready=self._unready, stuck=self._stuck)
             self.parts = parts = Parts.make(self.settings)
+            model = asyncio.create_task(parts.embedder.passages(["hello"]), name="model")  # not in the first turn
             await until_there(parts.connect)
             await until_there(parts.index.ensure)
+            await model
             ledger = Ledger({name: _store(table) for name, table in self.tables.items()}, parts.bus)
             self.steps = Steps(self.settings, parts, ledger)
         except Exception as error:

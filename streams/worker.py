@@ -29,6 +29,7 @@ from tables.errors import Unavailable
 log = structlog.get_logger()
 
 BESIDE_SECONDS: Final = 1.0  # how often copies are checked and due rows swept: an erasure or expiry waits no longer
+IDLE_SECONDS: Final = 0.1  # how often a worker without partitions looks for some: it serves them this much later
 STUCK_SECONDS: Final = 300.0  # a worker with records that finished none for so long is restarted by its supervisor
 
 
@@ -115,7 +116,7 @@ class Steps:
                     await self.sweeper.sweep(partition)
             except Unavailable as error:
                 log.warning("waiting", step="beside", engine=error.engine)
-            await asyncio.sleep(BESIDE_SECONDS)
+            await asyncio.sleep(BESIDE_SECONDS if partitions else IDLE_SECONDS)
 
     async def unready(self, assigned: frozenset[int]) -> list[str]:
         """Why this worker cannot work now."""

@@ -10,13 +10,13 @@ same way when the process that started it is gone. Serves loopback only; it has 
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent import futures
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +80,6 @@ def open_database(data: Path) -> MilvusLite:
 
 def serve(database: MilvusLite, port: int) -> tuple[grpc.Server, int]:
     """Starts to answer on loopback; RuntimeError when the port is taken, also by a server of the same kind."""
-    import connectors.milvus.client  # noqa: F401, I001  # first: it keeps pandas out of the way of the start
     import grpc
     from milvus_lite.adapter.grpc.servicer import MilvusServicer
     from pymilvus.grpc_gen import milvus_pb2_grpc
@@ -112,6 +111,22 @@ def answers(port: int, seconds: float = 10.0) -> bool:
             return False
 
 
+class NoPandas(MetaPathFinder):
+    """Arrow would import pandas at the first write and keep it waiting for a second; nobody here has data frames."""
+
+    def find_spec(self, name: str, *_: object) -> None:
+        """ModuleNotFoundError for pandas, as if it were not installed; None, "ask the others", for all else."""
+        if name.partition(".")[0] == "pandas":
+            raise ModuleNotFoundError(name, name=name)
+
+
+def hide_pandas() -> None:
+    """From here on this process is without pandas."""
+    import connectors.milvus.client  # noqa: F401  # first: it loads Milvus's client without pandas
+
+    sys.meta_path.insert(0, NoPandas())
+
+
 def heed_signals() -> threading.Event:
     """From here on SIGTERM and SIGINT only set the returned event."""
     asked = threading.Event()
@@ -131,6 +146,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     os.environ.setdefault(MEMTABLE_VARIABLE, MEMTABLE_BYTES)  # read when Milvus Lite is imported, so not earlier
     asked = heed_signals()
+    hide_pandas()
     database = open_database(options.data)
     try:
         server, port = serve(database, options.port)
@@ -138,7 +154,6 @@ def main(arguments: Sequence[str]) -> int:
             print(f"no answer on port {port} of {HOST}", flush=True)
             return 1
         print("READY", port, flush=True)
-        importlib.import_module("pandas")  # Arrow wants it at the first write, which would wait for it
         while os.getppid() == options.owner and not asked.wait(OWNER_POLL_SECONDS):
             pass
         server.stop(GRACE_SECONDS).wait()

