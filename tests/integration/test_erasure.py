@@ -138,4 +138,4 @@ def test_a_receipt_and_the_events_of_an_erasure_hold_no_content(site: Site) -> N
     assert not any(needle in receipts for needle in spellings(VALUE))
     assert not any(VALUE in repr(event) for event in erased)
     assert not any(needle in site.logs() for needle in spellings(VALUE))
-    assert not any(VALUE.encode() in v for r in site.letters(TURNS) for v in headers_of(r).values())
+    assert not any(VALUE.encode() in v for r in site.letters(TURNS) for v in headers_of(r).values() if v)
