@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from io import TextIOWrapper
 from pathlib import Path
 
 from rich.console import Console
@@ -28,6 +29,8 @@ WATCH_SECONDS = 1.0
 def main(arguments: Sequence[str]) -> int:
     """The command line; 0 only if every step of the walk held."""
     options = _parser().parse_args(arguments)
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without Chinese shows "?" and goes on
     console = Console(highlight=False)
     stays = console.is_terminal and sys.stdin.isatty() and not options.once
     raise_on_signals()

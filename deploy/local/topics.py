@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 COORDINATOR_SECONDS = 5.0  # without a coordinator by then the worker waits for it itself
 LOOK_SECONDS = 0.05
+LINES_SHOWN = 3  # a wrong count is wrong for every topic, and the same is said of each
 
 
 def provision(settings: Mapping[str, str], cancelled: threading.Event) -> None:
@@ -32,7 +33,14 @@ def provision(settings: Mapping[str, str], cancelled: threading.Event) -> None:
     try:
         asyncio.run(_unless(cancelled, kafka_config(load(settings))))
     except (Misconfigured, Unavailable) as error:
-        raise TopicsRefused(f"the topics are not right: {error}") from error
+        raise TopicsRefused(_shortened(str(error))) from error
+
+
+def _shortened(problems: str) -> str:
+    lines = problems.splitlines()
+    more = [f"and {len(lines) - LINES_SHOWN} topics more"] if len(lines) > LINES_SHOWN else []
+    begin, end = "the topics of this folder's Kafka are not right:", "To begin anew, remove the folder."
+    return "\n".join([begin, *lines[:LINES_SHOWN], *more, end])
 
 
 async def _unless(cancelled: threading.Event, config: KafkaConfig) -> None:

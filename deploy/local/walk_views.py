@@ -10,6 +10,7 @@ import psutil
 from rich import box
 from rich.console import Console
 from rich.padding import Padding
+from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
@@ -32,7 +33,8 @@ class View:
     def title(self, english: str, chinese: str) -> None:
         """The heading of a step."""
         self._console.print()
-        self._console.rule(Text(f"{english} · {chinese}", "bold"), align="left", style="dim")
+        rule = Rule(Text(f"{english} · {chinese}", "bold"), align="left", style="dim")
+        self._console.print(rule, width=self._width)
 
     def note(self, text: str) -> None:
         """A sentence about what follows."""

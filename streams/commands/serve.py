@@ -29,7 +29,7 @@ def worker() -> None:
 
 
 def api() -> None:
-    """Run the API until SIGTERM or Ctrl-C. Its documentation is at `/docs`.
+    """Run the API until SIGTERM or Ctrl-C. It describes itself at `/openapi.json`.
 
     \b
     python -m streams api
