@@ -28,6 +28,7 @@ from tables.memory import Memory
 from tables.receipt import CopyEvidence, Physical, Query, summed
 from tables.session import Session, WindowTurn, Wish, without
 from tables.snapshot import Snapshot, SnapshotKind
+from tables.spoken import kinds_said
 from tables.text import normalised
 from tables.turn import Turn
 
@@ -80,6 +81,8 @@ class _Gone:
                 return turn.id in selector.values or turn.key in selector.values
             case Reach.TASK:
                 return turn.task in selector.values
+            case Reach.KIND if not kinds_said(turn).isdisjoint(selector.values) and self.fence.holds(turn.at, None):
+                return True
             case Reach.MEMORY | Reach.KIND:
                 return turn.key in self.keys or any(value in normalised(turn.content) for value in self.said)
 

@@ -330,8 +330,8 @@ def contents(answer: Json, *sections: str) -> list[str]:
 
 
 def segment(one: str) -> str:
-    """An id as a path carries it."""
-    return quote(one, safe="")
+    """An id as a path carries it; `.` and `..` alone would be a step in the path."""
+    return one.replace(".", "%2E") if one in (".", "..") else quote(one, safe="")
 
 
 def plain(headers: Headers) -> list[tuple[str, bytes]]:

@@ -16,7 +16,7 @@ SAID = "I love figs."
 LATER = "I love dates."
 
 HOSTILE = {
-    "quotes": "\"it's\" `so`",
+    "quotes": '"it\'s" `so`',
     "backslashes": "\\\\n\\u0000\\",
     "wildcards": "*?[a-z]",
     "percents": "%2F%00%s%25",
@@ -58,7 +58,7 @@ def test_a_hostile_id_is_itself_from_the_first_turn_to_the_erasure(site: Site, o
     assert (shown["session_id"], shown["source_ids"], shown["content"]) == (one, [one], SAID)
     answer = user.recall("figs", session=one)
     assert contents(answer, "window") == [SAID, LATER]
-    assert contents(user.recall("figs", session="other"), "reference") == [SAID, LATER]
+    assert contents(user.recall("figs", session="other"), "reference") == [SAID]
 
     first = user.erase("source", one, request_id=one)
     assert (first["request_id"], first["receipt"]["state"], first["receipt"]["memories"]) == (one, "verified", 1)

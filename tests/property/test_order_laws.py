@@ -12,11 +12,13 @@ from connectors.codec import decode_held, decode_row
 from connectors.kafka.producer import Outgoing
 from connectors.kafka.topics import CANDIDATES, CHANGES, SNAPSHOTS
 from tables.book import Book
-from tests.unit.step_world import ANN, BEN, MINUTE, T0, Machine, ids_of
+from tests.unit.step_world import MINUTE, ONE_USER, OTHER_USER, T0, Machine, ids_of
 
 law = settings(max_examples=40, deadline=None)
 SAYINGS = ("I live in Paris.", "I live in Rome.", "I love jazz.", "I don't like jazz.", "My name is Ann.", "hello")
-turns = st.tuples(st.sampled_from(SAYINGS), st.integers(0, 9), st.integers(0, 30), st.sampled_from([ANN, BEN]))
+turns = st.tuples(
+    st.sampled_from(SAYINGS), st.integers(0, 9), st.integers(0, 30), st.sampled_from([ONE_USER, OTHER_USER])
+)
 stories = st.lists(turns, min_size=1, max_size=8)
 
 

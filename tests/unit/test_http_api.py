@@ -24,9 +24,9 @@ from tables.memory import Memory, State, Status
 from tables.receipt import CopyEvidence, Physical, Query, Receipt, ReceiptState
 from tests.unit.recall_world import (
     ALICE,
-    BEN,
     FAR,
     NOW,
+    OTHER_USER,
     SECRET,
     SIGNING,
     World,
@@ -96,9 +96,9 @@ READS = [
     ("DELETE", f"/v1/memories/{memory(f'my secret is {CANARY}').id}", None),
 ]
 STRANGERS = [
-    (BEN, "user", ""),
+    (OTHER_USER, "user", ""),
     (FAR, "user", ""),
-    (BEN, "service", "bot"),
+    (OTHER_USER, "service", "bot"),
     (FAR, "service", "bot"),
     (FAR, "admin", "root"),
     (FAR, "reviewer", "rev"),
@@ -120,7 +120,7 @@ async def test_a_canary_reaches_no_other_identity_through_any_route(
 
 @pytest.mark.parametrize("place", ["query", "body"])
 async def test_a_user_may_not_name_another_user(world: World, place: str) -> None:
-    async with world.client(BEN) as client:
+    async with world.client(OTHER_USER) as client:
         params = {"user_id": "u1"} if place == "query" else {}
         body = recall_body(user_id="u1") if place == "body" else recall_body()
         assert is_problem(await client.post("/v1/recall", json=body, params=params), 403, "other-user")
@@ -368,7 +368,7 @@ async def test_one_memory_by_id_and_the_same_404_for_unknown_and_foreign(world: 
     async with world.client() as client:
         mine = await client.get(f"/v1/memories/{own.id}")
         unknown = await client.get(f"/v1/memories/{'0' * 32}")
-    async with world.client(BEN) as client:
+    async with world.client(OTHER_USER) as client:
         foreign = await client.get(f"/v1/memories/{own.id}")
     models.MemoryAnswer.model_validate(mine.json())
     assert mine.json()["content"] == f"my secret is {CANARY}"
@@ -487,7 +487,7 @@ async def test_receipts_and_outcomes_of_others_are_not_found(world: World) -> No
         assert (await client.get("/v1/commands/r1")).status_code == 200
         assert (await client.get("/v1/erasures/bus")).status_code == 200
         assert (await client.get("/v1/commands/bus")).status_code == 404, "a bare bus id proves nothing"
-    for stranger in (BEN, FAR):
+    for stranger in (OTHER_USER, FAR):
         async with world.client(stranger) as client:
             for name in ("r1", bound, "bus"):
                 for kind in ("commands", "erasures"):

@@ -14,7 +14,7 @@ from tables.memory import State, Status
 from tables.ranking import Ask, Calibration, Found, rank, refusal, score
 from tables.slots import SLOTS
 from tables.trace import Reason
-from tests.unit.recall_world import ALICE, BEN, DAY, NOW, memory
+from tests.unit.recall_world import ALICE, DAY, NOW, OTHER_USER, memory
 
 ASK = Ask(ALICE, "s1", "", NOW, NOW)
 
@@ -36,7 +36,7 @@ def test_a_refusal_names_the_first_filter_that_refuses(fields: dict[str, Any], r
     assert refusal(memory("x", **fields), ASK, ()) is reason
 
 
-@pytest.mark.parametrize("scope", [BEN, Scope("t2", "u1"), Scope("t1", ""), Scope("t1", "u1 ")])
+@pytest.mark.parametrize("scope", [OTHER_USER, Scope("t2", "u1"), Scope("t1", ""), Scope("t1", "u1 ")])
 def test_another_scope_is_foreign_however_alike(scope: Scope) -> None:
     assert refusal(memory("x", scope), ASK, ()) is Reason.FOREIGN
 

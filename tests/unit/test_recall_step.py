@@ -17,7 +17,7 @@ from tables.keys import Position, Scope
 from tables.memory import State, Status
 from tables.policy import Policy
 from tables.session import Wish
-from tests.unit.recall_world import ALICE, BEN, DAY, FAR, HOUR, NOW, World, memory, question, turn, window
+from tests.unit.recall_world import ALICE, DAY, FAR, HOUR, NOW, OTHER_USER, World, memory, question, turn, window
 
 
 def ask(query: str = "where do I live", **fields: Any) -> RecallRequest:
@@ -54,7 +54,7 @@ async def test_a_frozen_memory_is_stable_context() -> None:
     assert contents(context, Section.STABLE) == ["I am allergic to mango"]
 
 
-@pytest.mark.parametrize("stranger", [BEN, FAR, Scope("te", "u1")])
+@pytest.mark.parametrize("stranger", [OTHER_USER, FAR, Scope("te", "u1")])
 async def test_nobody_else_sees_a_canary_however_alike_they_ask(stranger: Scope) -> None:
     world = World()
     await world.remember(memory("my canary is 8000-zebra"))
@@ -68,14 +68,14 @@ async def test_nobody_else_sees_a_canary_however_alike_they_ask(stranger: Scope)
 async def test_an_index_that_answers_for_another_user_is_not_believed() -> None:
     world = World()
     await world.remember(memory("canary of alice"))
-    world.user(UserCopy(BEN, memories=(memory("something of ben", BEN),)))
+    world.user(UserCopy(OTHER_USER, memories=(memory("something of ben", OTHER_USER),)))
     honest = world.index.search
 
     async def lying(tenant: Any, _: Scope, *args: Any, **kwargs: Any) -> Any:
         return await honest(tenant, ALICE, *args, **kwargs)
 
     world.index.search = lying  # type: ignore[method-assign, assignment]  # a broken engine
-    context = await world.recalls.recall(BEN, ask("canary of alice"))
+    context = await world.recalls.recall(OTHER_USER, ask("canary of alice"))
     assert "canary of alice" not in contents(context)
 
 
@@ -239,7 +239,7 @@ async def test_keyword_and_field_legs_answer_while_the_vector_leg_is_away(part: 
 
 async def test_a_user_that_redis_does_not_hold_is_loaded_from_the_index_by_scope() -> None:
     world = World()
-    await world.remember(memory("I live in Lisbon"), memory("ben lives in Rome", BEN))
+    await world.remember(memory("I live in Lisbon"), memory("ben lives in Rome", OTHER_USER))
     world.shelf.users.clear()
     assert contents(await world.recalls.recall(ALICE, ask())) == ["I live in Lisbon"]
 
