@@ -95,8 +95,13 @@ class RequestIds:
         return hmac.digest(key, row_key(scope.user, head), sha256).hex()[:_TAG_CHARS]
 
 
-def shown_request_id(bound: str) -> str:
-    """The client's own id in an id that `RequestIds.bound` made; any other id as it is."""
+def shown_request_id(bound: str, given: str = "") -> str:
+    """The client's own id in an id that `RequestIds.bound` made; any other id as it is.
+
+    `given` as the client has just written it: an id that was too long to travel whole cannot be read out of `bound`.
+    """
+    if given and given != bound:
+        return given
     head, mark, tag = bound.rpartition("~")
     is_tag = len(tag) == _TAG_CHARS and all(c in "0123456789abcdef" for c in tag)
     return head if mark and head and is_tag else bound

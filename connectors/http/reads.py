@@ -107,7 +107,7 @@ async def list_questions(caller: Called, after: After = None) -> Response:
 async def get_outcome(request: Request, caller: Called, request_id: str) -> Response:
     name = path_id(request, request_id, "request_id")
     outcome = await caller.services.doors.outcome(caller.identity, caller.scope_or_tenant(), name)
-    return found(None if outcome is None else views.outcome_of(outcome))
+    return found(None if outcome is None else views.outcome_of(outcome, name))
 
 
 @router.get(
@@ -120,7 +120,7 @@ async def get_outcome(request: Request, caller: Called, request_id: str) -> Resp
 async def get_receipt(request: Request, caller: Called, request_id: str) -> Response:
     name = path_id(request, request_id, "request_id")
     receipt = await caller.services.doors.receipt(caller.scope_or_tenant(), name)
-    return found(None if receipt is None else views.receipt_of(receipt))
+    return found(None if receipt is None else views.receipt_of(receipt, name))
 
 
 def _recall_request(body: models.RecallBody, after: tuple[Position, ...]) -> RecallRequest:

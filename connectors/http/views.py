@@ -133,9 +133,10 @@ def question_of(question: Question) -> Plain:
     }
 
 
-def outcome_of(outcome: Outcome) -> Plain:
+def outcome_of(outcome: Outcome, given: str = "") -> Plain:
+    """`given`: the request id as the client has just written it, "" when it gave none."""
     return {
-        "request_id": shown_request_id(outcome.request_id),
+        "request_id": shown_request_id(outcome.request_id, given),
         "result": outcome.result.value,
         "reason": outcome.reason,
         "memory_ids": list(outcome.memory_ids),
@@ -144,9 +145,9 @@ def outcome_of(outcome: Outcome) -> Plain:
     }
 
 
-def receipt_of(receipt: Receipt) -> Plain:
+def receipt_of(receipt: Receipt, given: str = "") -> Plain:
     return {
-        "request_id": shown_request_id(receipt.request_id),
+        "request_id": shown_request_id(receipt.request_id, given),
         "reach": receipt.reach,
         "state": receipt.state.value,
         "asked_at": time_of(receipt.asked_at),
@@ -167,12 +168,12 @@ def receipt_of(receipt: Receipt) -> Plain:
     }
 
 
-def accepted_of(accepted: Accepted, token: str) -> Plain:
+def accepted_of(accepted: Accepted, token: str, given: str = "") -> Plain:
     body: Plain = {"token": token}
     if accepted.request_id:
-        body |= {"request_id": shown_request_id(accepted.request_id), "bus_id": accepted.request_id}
+        body |= {"request_id": shown_request_id(accepted.request_id, given), "bus_id": accepted.request_id}
     if accepted.outcome is not None:
-        body["outcome"] = outcome_of(accepted.outcome)
+        body["outcome"] = outcome_of(accepted.outcome, given)
     if accepted.receipt is not None:
-        body["receipt"] = receipt_of(accepted.receipt)
+        body["receipt"] = receipt_of(accepted.receipt, given)
     return body

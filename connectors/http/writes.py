@@ -70,7 +70,7 @@ async def post_command(request: Request, caller: Called, wait: Wait = True) -> R
         scope = caller.scope(body.user_id, body.tenant_id)
     command = body.model_dump(exclude_none=True, exclude={"user_id", "tenant_id"})
     accepted = await caller.services.doors.command(caller.identity, scope, command, wait=wait)
-    return _answer(caller, accepted)
+    return _answer(caller, accepted, body.request_id)
 
 
 @router.post(
@@ -94,7 +94,7 @@ async def post_erasure(request: Request, caller: Called, wait: Wait = True) -> R
     else:
         scope = caller.scope(body.user_id, body.tenant_id)
     ask = ErasureAsk(selector, body.request_id or "", body.reason or "", body.at, wait)
-    return _answer(caller, await caller.services.doors.erase(caller.identity, scope, ask))
+    return _answer(caller, await caller.services.doors.erase(caller.identity, scope, ask), body.request_id)
 
 
 @router.delete(
@@ -113,7 +113,7 @@ async def delete_memory(
     accepted = await caller.services.doors.forget(caller.identity, caller.scope(), memory_id, ask)
     if accepted is None:
         raise Problem("not-found")
-    return _answer(caller, accepted)
+    return _answer(caller, accepted, request_id)
 
 
 @router.delete(
@@ -128,7 +128,7 @@ async def delete_session(
 ) -> Response:
     session = path_id(request, session_id, "session_id")
     ask = _ask(Selector(Reach.SESSION, (session,)), request_id, at, wait)
-    return _answer(caller, await caller.services.doors.erase(caller.identity, caller.scope(), ask))
+    return _answer(caller, await caller.services.doors.erase(caller.identity, caller.scope(), ask), request_id)
 
 
 @router.delete(
@@ -140,7 +140,7 @@ async def delete_session(
 )
 async def delete_user(caller: Called, request_id: RequestId = None, at: At = None, wait: Wait = True) -> Response:
     ask = _ask(Selector(Reach.USER), request_id, at, wait)
-    return _answer(caller, await caller.services.doors.erase(caller.identity, caller.scope(), ask))
+    return _answer(caller, await caller.services.doors.erase(caller.identity, caller.scope(), ask), request_id)
 
 
 def _ask(selector: Selector, request_id: str | None, at: str | None, wait: bool) -> ErasureAsk:
@@ -159,6 +159,6 @@ def _turn(item: object, place: int) -> tuple[models.TurnBody, Mapping[str, objec
     return body, body.model_dump(exclude_none=True, exclude={"user_id", "tenant_id"})
 
 
-def _answer(caller: Caller, accepted: Accepted) -> Response:
+def _answer(caller: Caller, accepted: Accepted, given: str | None) -> Response:
     done = accepted.outcome is not None or accepted.receipt is not None
-    return json(views.accepted_of(accepted, caller.token(accepted.positions)), 200 if done else 202)
+    return json(views.accepted_of(accepted, caller.token(accepted.positions), given or ""), 200 if done else 202)
