@@ -22,7 +22,7 @@ from connectors.kafka.topics import CHANGES, QUESTIONS, RECEIPTS, SOURCES, STATE
 from streams.batch import Taken
 from tables.book import Book
 from tables.keys import Scope
-from tests.unit.step_world import MINUTE, ONE_USER, OTHER_USER, T0, Crash, Fuse, Machine, ids_of, made
+from tests.unit.step_world import ME, MINUTE, T0, YOU, Crash, Fuse, Machine, ids_of, made
 
 
 @dataclass(frozen=True)
@@ -48,15 +48,15 @@ class Sent:
         return sent
 
 
-def say(content: str, turn_id: str, minute: int = 0, scope: Scope = ONE_USER, **fields: Any) -> Sent:
+def say(content: str, turn_id: str, minute: int = 0, scope: Scope = ME, **fields: Any) -> Sent:
     return Sent("turn", (content, turn_id), {"scope": scope, "at": T0 + minute * MINUTE, **fields})
 
 
-def ask(kind: str, request_id: str, minute: int, owner: Scope = ONE_USER, **fields: Any) -> Sent:
+def ask(kind: str, request_id: str, minute: int, owner: Scope = ME, **fields: Any) -> Sent:
     return Sent("command", (kind, request_id, owner), {"at": T0 + minute * MINUTE, **fields})
 
 
-def erase(reach: str, *values: str, request_id: str, minute: int, scope: Scope = ONE_USER) -> Sent:
+def erase(reach: str, *values: str, request_id: str, minute: int, scope: Scope = ME) -> Sent:
     return Sent("delete", (reach, *values), {"request_id": request_id, "at": T0 + minute * MINUTE, "scope": scope})
 
 
@@ -68,7 +68,7 @@ PARIS = made("t1", "identity.city", "paris")
 ROME = made("t4", "identity.city", "rome")
 EXAM = made("t6", "commitment.event.exam", "2026-03-02")
 JAZZ = made("t3", "preference.likes", "jazz")
-TEA = made("t5", "preference.likes", "tea", OTHER_USER)
+TEA = made("t5", "preference.likes", "tea", YOU)
 ENDED = 1_772_495_999_999  # the end of the day after T0
 
 Script = Sequence[Sequence[Sent]]
@@ -76,8 +76,8 @@ Script = Sequence[Sequence[Sent]]
 SCRIPTS: dict[str, Script] = {
     "remember and change": [
         [say("I live in Paris.", "t1"), say("hello", "t2", 1), say("I love jazz.", "t3", 2)],
-        [say("I live in Rome.", "t4", 3), say("I like tea.", "t5", 3, OTHER_USER), say("I love jazz.", "t3", 2)],
-        [say("I have an exam tomorrow.", "t6", 4), Sent("send", (TURNS, b"no json", ONE_USER), {})],
+        [say("I live in Rome.", "t4", 3), say("I like tea.", "t5", 3, YOU), say("I love jazz.", "t3", 2)],
+        [say("I have an exam tomorrow.", "t6", 4), Sent("send", (TURNS, b"no json", ME), {})],
         [ask("pin", "c1", 5, memory_ids=[JAZZ]), ask("tick", "c2", 60 * 72), fall_due(EXAM, ENDED)],
     ],
     "erase a memory, a session, a source": [
@@ -87,12 +87,12 @@ SCRIPTS: dict[str, Script] = {
         [erase("source", "t3", request_id="e3", minute=21), erase("memory", PARIS, request_id="e1", minute=10)],
     ],
     "erase the user": [
-        [say("I live in Paris.", "t1"), say("I like tea.", "t5", 1, OTHER_USER)],
-        [say("My name is Ann.", "t2", 2), erase("user", request_id="e1", minute=10), say("I love jazz.", "t3", 11)],
+        [say("I live in Paris.", "t1"), say("I like tea.", "t5", 1, YOU)],
+        [say("I live in Oslo.", "t2", 2), erase("user", request_id="e1", minute=10), say("I love jazz.", "t3", 11)],
         [say("I live in Rome.", "t4", 5), say("I live in Paris.", "t1")],
     ],
     "erase the tenant": [
-        [say("I live in Paris.", "t1"), say("I like tea.", "t5", 1, OTHER_USER)],
+        [say("I live in Paris.", "t1"), say("I like tea.", "t5", 1, YOU)],
         [erase("tenant", request_id="e1", minute=10, scope=Scope("acme", "")), say("I love jazz.", "t3", 11)],
     ],
     "consent and reset": [
@@ -100,7 +100,7 @@ SCRIPTS: dict[str, Script] = {
         [ask("consent", "c1", 10, allow=False, of_kind="health"), say("I take ibuprofen every day.", "t4", 11)],
         [ask("reset", "c2", 12, scope="context", session_id="s1"), say("I like tea.", "t5", 13)],
         [ask("reset", "c3", 14, scope="history"), say("I live in Rome.", "t6", 15)],
-        [ask("reset", "c4", 20, scope="all"), say("My name is Ann.", "t8", 21)],
+        [ask("reset", "c4", 20, scope="all"), say("I live in Oslo.", "t8", 21)],
     ],
 }
 
@@ -209,11 +209,11 @@ SENTENCES = (
     ("I love jazz.", "preference.likes", "jazz"),
     ("I don't like jazz.", "preference.likes", "jazz"),
     ("I have an exam tomorrow.", "commitment.event.exam", "2026-03-02"),
-    ("My name is Ann.", "identity.name", "u-1"),
+    ("I live in Oslo.", "identity.city", "oslo"),
     ("这次回答简短一点", "", ""),
     ("hello", "", ""),
 )
-users = st.sampled_from([ONE_USER, ONE_USER, OTHER_USER])
+users = st.sampled_from([ME, ME, YOU])
 sessions = st.sampled_from(["s1", "s1", "s2"])
 minutes = st.integers(0, 30)
 requests = st.integers(0, 5).map(str)

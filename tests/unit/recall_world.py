@@ -42,14 +42,14 @@ NOW = 1_772_355_600_000  # 2026-03-01T09:00:00Z
 HOUR = 3_600_000
 DAY = 24 * HOUR
 PARTITIONS = 4
-ALICE = Scope("t1", "u1")
+OWNER = Scope("t1", "u1")
 OTHER_USER = Scope("t1", "u2")
 FAR = Scope("t2", "u1")  # the same user id in another tenant
 SECRET = "jwt-secret-for-tests-only-32-bytes"
 SIGNING = b"signing-secret-for-tests-only-32-bytes"
 
 
-def memory(content: str, scope: Scope = ALICE, **fields: Any) -> Memory:
+def memory(content: str, scope: Scope = OWNER, **fields: Any) -> Memory:
     """A committed, stated memory that was said an hour ago in session s0 under the turn id `t-<content>`."""
     at = fields.pop("at", NOW - HOUR)
     session = fields.pop("session", "s0")
@@ -110,7 +110,7 @@ def question(held: Memory, proposed: str, **fields: Any) -> Question:
     return replace(base, **fields)
 
 
-def turn(content: str, scope: Scope = ALICE, session: str = "s1", **fields: Any) -> WindowTurn:
+def turn(content: str, scope: Scope = OWNER, session: str = "s1", **fields: Any) -> WindowTurn:
     name = fields.pop("id", f"w-{content}"[:40])
     base = WindowTurn(turn_key(scope, session, name), name, "user", content, NOW - 60_000, tokens(content))
     return replace(base, **fields)
@@ -186,7 +186,7 @@ class World:
         verifier = JwtVerifier(TokenSettings(secret=SECRET))
         return build(services, verifier, PositionTokens(SIGNING), self.registry)
 
-    def client(self, scope: Scope | None = ALICE, role: str = "user", sub: str = "") -> httpx.AsyncClient:
+    def client(self, scope: Scope | None = OWNER, role: str = "user", sub: str = "") -> httpx.AsyncClient:
         """A client with a token of this scope; a service or reviewer names its user in `user_id`."""
         headers = {} if scope is None else {"Authorization": f"Bearer {token(scope, role=role, sub=sub)}"}
         transport = httpx.ASGITransport(self.app(), raise_app_exceptions=False)

@@ -49,7 +49,7 @@ HOUR = 60 * MINUTE
 NOW = T0 + 24 * HOUR
 SECRET = b"a-secret-of-at-least-32-bytes-for-tests"
 OFFSET_KEY = b"__faust\x00offset__"
-ONE_USER, OTHER_USER = Scope("acme", "u-1"), Scope("acme", "u-2")
+ME, YOU = Scope("acme", "u-1"), Scope("acme", "u-2")
 
 
 def registered(name: str = "acme", *policies: Policy, clock: Clock = Clock.EVENT, shards: int = 1) -> Tenant:
@@ -209,9 +209,7 @@ class Machine:
         value = turn_value(content, turn_id, **fields)
         return self.send(TURNS, value, Scope(value["tenant_id"], value["user_id"]))
 
-    def command(
-        self, kind: str, request_id: str, owner: Scope = ONE_USER, *, at: int = T0 + HOUR, **fields: Any
-    ) -> Taken:
+    def command(self, kind: str, request_id: str, owner: Scope = ME, *, at: int = T0 + HOUR, **fields: Any) -> Taken:
         return self.send(COMMANDS, asked(owner, request_id, at) | {"kind": kind} | fields, owner)
 
     def delete(
@@ -219,7 +217,7 @@ class Machine:
         reach: str,
         *values: str,
         request_id: str = "e1",
-        scope: Scope = ONE_USER,
+        scope: Scope = ME,
         at: int = T0 + HOUR,
         before: int = 0,
     ) -> Taken:
@@ -228,7 +226,7 @@ class Machine:
         )
         return self.send(DELETE, asked(scope, request_id, at) | {"selector": selector}, scope)
 
-    def due(self, one: str, due_at: int, scope: Scope = ONE_USER) -> Taken:
+    def due(self, one: str, due_at: int, scope: Scope = ME) -> Taken:
         value = {"tenant_id": scope.tenant, "user_id": scope.user, "id": one, "due_at": due_at, "kind": "memory"}
         return self.send(EXPIRE, value, scope)
 
@@ -268,19 +266,19 @@ class Machine:
     def rows(self, table: str) -> dict[bytes, bytes]:
         return {key: raw for part in range(self.partitions) for key, raw in self.ledger.scan(table, part)}
 
-    def memories(self, scope: Scope = ONE_USER) -> dict[str, Memory]:
+    def memories(self, scope: Scope = ME) -> dict[str, Memory]:
         held = (decode_held(raw)[0] for raw in self.rows("memories").values())
         return {memory.id: memory for memory in held if memory.scope == scope}
 
-    def contents(self, scope: Scope = ONE_USER) -> list[str]:
+    def contents(self, scope: Scope = ME) -> list[str]:
         """What is remembered and current, in the user's words."""
         return sorted(m.content for m in self.memories(scope).values() if m.recallable)
 
-    def session(self, name: str = "s1", scope: Scope = ONE_USER) -> Session:
+    def session(self, name: str = "s1", scope: Scope = ME) -> Session:
         raw = self.rows("sessions").get(row_key(*scope, name))
         return decode_row(Session, raw) if raw else Session()
 
-    def window(self, name: str = "s1", scope: Scope = ONE_USER) -> list[str]:
+    def window(self, name: str = "s1", scope: Scope = ME) -> list[str]:
         """The window in the ledger, once it is sure that its copy says the same."""
         session = self.session(name, scope)
         copy = self.shelf.sessions.get((scope, name), Session())
@@ -288,7 +286,7 @@ class Machine:
         assert copy.wishes == session.wishes
         return [turn.content for turn in session.window]
 
-    def indexed(self, scope: Scope = ONE_USER) -> set[str]:
+    def indexed(self, scope: Scope = ME) -> set[str]:
         tenant = self.tenants.known[scope.tenant]
         return {str(row["memory_id"]) for row in self.index._of(tenant, scope)}
 
@@ -371,7 +369,7 @@ def taken(record: Record) -> Taken:
     return Taken(record.topic, record.partition, record.offset, record.key, record.value, tuple(record.headers))
 
 
-def turn_value(content: str, turn_id: str = "", scope: Scope = ONE_USER, **fields: Any) -> dict[str, Any]:
+def turn_value(content: str, turn_id: str = "", scope: Scope = ME, **fields: Any) -> dict[str, Any]:
     """A user's turn in session s1 at T0, with `fields` of its own; one given as None is left out."""
     base: Mapping[str, Any] = {
         "id": turn_id,
@@ -391,9 +389,7 @@ def asked(scope: Scope, request_id: str, at: int) -> dict[str, Any]:
     return {"request_id": request_id, "tenant_id": scope.tenant, "actor": actor, "at": at, **user}
 
 
-def made(
-    turn_id: str, slot: str, value: str, scope: Scope = ONE_USER, *, session: str = "s1", polarity: str = "pos"
-) -> str:
+def made(turn_id: str, slot: str, value: str, scope: Scope = ME, *, session: str = "s1", polarity: str = "pos") -> str:
     """The id of the memory that a turn gives rise to."""
     return memory_id(turn_key(scope, session, turn_id), SELF, slot, value, polarity)
 

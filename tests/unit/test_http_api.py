@@ -23,10 +23,10 @@ from tables.keys import Scope, scope_digest
 from tables.memory import Memory, State, Status
 from tables.receipt import CopyEvidence, Physical, Query, Receipt, ReceiptState
 from tests.unit.recall_world import (
-    ALICE,
     FAR,
     NOW,
     OTHER_USER,
+    OWNER,
     SECRET,
     SIGNING,
     World,
@@ -45,8 +45,8 @@ async def furnished() -> World:
     world = World()
     held = memory(f"my secret is {CANARY}")
     await world.remember(held, memory(f"old {CANARY}", status=Status.SUPERSEDED))
-    world.user(UserCopy(ALICE, questions=(question(held, f"not {CANARY}"),)))
-    world.shelf.sessions[ALICE, "s1"] = window(turn(f"window {CANARY}"))
+    world.user(UserCopy(OWNER, questions=(question(held, f"not {CANARY}"),)))
+    world.shelf.sessions[OWNER, "s1"] = window(turn(f"window {CANARY}"))
     return world
 
 
@@ -129,7 +129,7 @@ async def test_a_user_may_not_name_another_user(world: World, place: str) -> Non
 
 
 async def test_a_service_names_its_user_and_only_in_its_own_tenant(world: World) -> None:
-    async with world.client(ALICE, "service", "bot") as client:
+    async with world.client(OWNER, "service", "bot") as client:
         assert is_problem(await client.get("/v1/memories"), 422, "no-user")
         listed = await client.get("/v1/memories", params={"user_id": "u1"})
         by_body = await client.post("/v1/recall", json=recall_body(user_id="u1"))
@@ -143,26 +143,26 @@ async def test_a_service_names_its_user_and_only_in_its_own_tenant(world: World)
 
 def _bad_tokens() -> list[tuple[str, str]]:
     now = int(time.time())
-    none = token(ALICE, secret="", algorithm="none")
-    good = token(ALICE)
+    none = token(OWNER, secret="", algorithm="none")
+    good = token(OWNER)
     return [
         ("", "missing"),
         ("Bearer", "missing"),
         ("Basic dTpw", "missing"),
         ("Bearer not-a-token", "malformed"),
         ("Bearer " + "a" * 10_000, "malformed"),
-        (f"Bearer {token(ALICE, exp=now)}", "expired"),
-        (f"Bearer {token(ALICE, exp=None)}", "invalid"),
-        (f"Bearer {token(ALICE, nbf=now + 3600)}", "invalid"),
-        (f"Bearer {token(ALICE, secret='another-secret-for-tests-of-32-bytes')}", "invalid"),
-        (f"Bearer {token(ALICE, algorithm='HS512', secret=SECRET * 2)}", "algorithm"),
+        (f"Bearer {token(OWNER, exp=now)}", "expired"),
+        (f"Bearer {token(OWNER, exp=None)}", "invalid"),
+        (f"Bearer {token(OWNER, nbf=now + 3600)}", "invalid"),
+        (f"Bearer {token(OWNER, secret='another-secret-for-tests-of-32-bytes')}", "invalid"),
+        (f"Bearer {token(OWNER, algorithm='HS512', secret=SECRET * 2)}", "algorithm"),
         (f"Bearer {none}", "algorithm"),
         (f"Bearer {good[:-4]}AAAA", "invalid"),
-        (f"Bearer {token(ALICE, role='root')}", "claims"),
-        (f"Bearer {token(ALICE, role=None)}", "claims"),
-        (f"Bearer {token(ALICE, tenant=None)}", "claims"),
-        ("Bearer " + token(ALICE, tenant="t\x001"), "claims"),
-        (f"Bearer {token(ALICE, sub='x' * 129)}", "claims"),
+        (f"Bearer {token(OWNER, role='root')}", "claims"),
+        (f"Bearer {token(OWNER, role=None)}", "claims"),
+        (f"Bearer {token(OWNER, tenant=None)}", "claims"),
+        ("Bearer " + token(OWNER, tenant="t\x001"), "claims"),
+        (f"Bearer {token(OWNER, sub='x' * 129)}", "claims"),
     ]
 
 
@@ -223,7 +223,7 @@ async def test_illegal_ids_in_a_path_are_refused_and_nothing_is_erased(world: Wo
     async with world.client() as client:
         assert is_problem(await client.delete(f"/v1/sessions/{name}"), 422, "invalid")
     assert not world.published
-    assert not await world.reader.marks(ALICE)
+    assert not await world.reader.marks(OWNER)
 
 
 # Problems
@@ -416,7 +416,7 @@ async def test_the_mark_is_written_before_the_signed_request_is_published(world:
     marked: list[int] = []
 
     async def watching(*args: Any, **kwargs: Any) -> Any:
-        marked.append(len(await world.reader.marks(ALICE)))
+        marked.append(len(await world.reader.marks(OWNER)))
         return await honest(*args, **kwargs)
 
     world.doors._publish = watching
@@ -439,7 +439,7 @@ async def test_an_erasure_that_cannot_be_published_is_503_and_stays_marked(world
     world.doors._publish = away
     async with world.client() as client:
         assert is_problem(await client.delete("/v1/user"), 503, "unavailable")
-    assert await world.reader.marks(ALICE)
+    assert await world.reader.marks(OWNER)
 
 
 async def test_the_chain_of_a_memory_is_marked_with_it() -> None:
@@ -449,8 +449,8 @@ async def test_the_chain_of_a_memory_is_marked_with_it() -> None:
     await world.remember(replace(old, superseded_by=new.id), new, memory("likes rain"))
     async with world.client() as client:
         assert (await client.delete(f"/v1/memories/{new.id}", params={"wait": "false"})).status_code == 202
-    assert {m.value for m in await world.reader.marks(ALICE)} == {old.id, new.id}
-    assert all(m.reach is Reach.MEMORY for m in await world.reader.marks(ALICE))
+    assert {m.value for m in await world.reader.marks(OWNER)} == {old.id, new.id}
+    assert all(m.reach is Reach.MEMORY for m in await world.reader.marks(OWNER))
 
 
 async def test_what_was_said_slightly_ahead_of_the_clock_is_hidden_too() -> None:
@@ -462,8 +462,8 @@ async def test_what_was_said_slightly_ahead_of_the_clock_is_hidden_too() -> None
 
 
 async def test_a_receipt_comes_with_the_answer_when_the_worker_is_quick(world: World) -> None:
-    bound = RequestIds(SIGNING).bound(ALICE, "r1")
-    world.shelf.receipts["t1", bound] = receipt(bound, ALICE)
+    bound = RequestIds(SIGNING).bound(OWNER, "r1")
+    world.shelf.receipts["t1", bound] = receipt(bound, OWNER)
     async with world.client() as client:
         done = await client.delete("/v1/user", params={"request_id": "r1"})
         later = await client.get("/v1/erasures/r1")
@@ -478,10 +478,10 @@ async def test_a_receipt_comes_with_the_answer_when_the_worker_is_quick(world: W
 
 
 async def test_receipts_and_outcomes_of_others_are_not_found(world: World) -> None:
-    bound = RequestIds(SIGNING).bound(ALICE, "r1")
-    world.shelf.receipts["t1", bound] = receipt(bound, ALICE)
+    bound = RequestIds(SIGNING).bound(OWNER, "r1")
+    world.shelf.receipts["t1", bound] = receipt(bound, OWNER)
     world.shelf.outcomes["t1", bound] = Outcome(bound, Result.APPLIED, "", (), 1, NOW)
-    world.shelf.receipts["t1", "bus"] = receipt("bus", ALICE)
+    world.shelf.receipts["t1", "bus"] = receipt("bus", OWNER)
     world.shelf.outcomes["t1", "bus"] = Outcome("bus", Result.APPLIED, "", (), 1, NOW)
     async with world.client() as client:
         assert (await client.get("/v1/commands/r1")).status_code == 200
@@ -504,7 +504,7 @@ async def test_only_an_admin_erases_a_tenant(world: World) -> None:
     world.tenants["t1"] = replace(world.tenants["t1"], shards=2)
     async with world.client() as client:
         assert is_problem(await client.post("/v1/erasures", json=body), 403, "role")
-    async with world.client(ALICE, "admin", "root") as client:
+    async with world.client(OWNER, "admin", "root") as client:
         response = await client.post("/v1/erasures", json=body, params={"wait": "false"})
     assert response.status_code == 202
     assert [key for _, key, _, _ in world.published] == [b"t1#0", b"t1#1"]
@@ -582,7 +582,7 @@ async def test_many_turns_travel_in_order_in_records_of_bounded_size(world: Worl
 
 
 async def test_a_command_is_signed_in_the_callers_name_and_answers_with_its_outcome(world: World) -> None:
-    bound = RequestIds(SIGNING).bound(ALICE, "r1")
+    bound = RequestIds(SIGNING).bound(OWNER, "r1")
     world.shelf.outcomes["t1", bound] = Outcome(bound, Result.CONFLICT, "version", ("m",), 3, NOW)
     body = {
         "kind": "correct", "memory_ids": ["m"], "text": "I live in Porto", "request_id": "r1",
@@ -617,7 +617,7 @@ async def test_a_command_is_signed_in_the_callers_name_and_answers_with_its_outc
 )
 async def test_a_role_sends_its_own_kinds_only(world: World, role: str, kind: str, allowed: bool) -> None:
     body = {"kind": kind, "memory_ids": ["m"], "text": "t", "allow": True, "user_id": "u1"}
-    async with world.client(ALICE, role) as client:
+    async with world.client(OWNER, role) as client:
         response = await client.post("/v1/commands", json=body, params={"wait": "false"})
     assert (response.status_code == 202) is allowed
     assert allowed or is_problem(response, 403, "role")
@@ -694,4 +694,4 @@ def _query(path: str) -> dict[str, str]:
 
 def test_the_furniture_is_alices() -> None:
     held: Memory = memory(CANARY)
-    assert held.scope == ALICE
+    assert held.scope == OWNER

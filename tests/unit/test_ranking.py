@@ -14,9 +14,9 @@ from tables.memory import State, Status
 from tables.ranking import Ask, Calibration, Found, rank, refusal, score
 from tables.slots import SLOTS
 from tables.trace import Reason
-from tests.unit.recall_world import ALICE, DAY, NOW, OTHER_USER, memory
+from tests.unit.recall_world import DAY, NOW, OTHER_USER, OWNER, memory
 
-ASK = Ask(ALICE, "s1", "", NOW, NOW)
+ASK = Ask(OWNER, "s1", "", NOW, NOW)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_the_parts_stay_within_their_shares_and_add_up_to_at_most_one() -> None:
     best = memory(
         "x", state=State.FROZEN, task="t", confirmation=Confirmation.COMMANDED, confidence=1.0, last_mentioned_at=NOW
     )
-    parts = score(Found(best, dense=1.0), Ask(ALICE, "s1", "t", NOW, NOW))
+    parts = score(Found(best, dense=1.0), Ask(OWNER, "s1", "t", NOW, NOW))
     assert (parts.relevance, parts.scope, parts.recency, parts.source) == (0.55, 0.15, 0.15, 0.15)
     assert parts.score == pytest.approx(1.0)
 

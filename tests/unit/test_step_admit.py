@@ -18,10 +18,10 @@ from tables.memory import State, Status
 from tables.policy import Policy
 from tests.unit.step_world import (
     HOUR,
+    ME,
     MINUTE,
-    ONE_USER,
-    OTHER_USER,
     T0,
+    YOU,
     Crash,
     Fuse,
     Machine,
@@ -44,7 +44,7 @@ def told(m: Machine) -> list[tuple[str, str]]:
     return [(change["op"], change["source"]["rule"]) for change in changes(m)]
 
 
-def book(m: Machine, scope: Scope = ONE_USER) -> Book:
+def book(m: Machine, scope: Scope = ME) -> Book:
     return decode_row(Book, m.rows("books")[row_key(*scope)])
 
 
@@ -55,7 +55,7 @@ async def moved(m: Machine) -> None:
 async def test_a_memory_has_one_id_in_ledger_index_and_redis() -> None:
     m = Machine()
     await m.run(m.turn("I live in Paris.", "t1"))
-    assert set(m.memories()) == m.indexed() == set(m.shelf.users[ONE_USER].memories) == {PARIS}
+    assert set(m.memories()) == m.indexed() == set(m.shelf.users[ME].memories) == {PARIS}
 
 
 async def test_a_new_value_supersedes_and_both_copies_know_it() -> None:
@@ -63,7 +63,7 @@ async def test_a_new_value_supersedes_and_both_copies_know_it() -> None:
     await moved(m)
     held = m.memories()
     assert (held[PARIS].status, held[PARIS].superseded_by) == (Status.SUPERSEDED, ROME)
-    assert m.shelf.users[ONE_USER].memories == held
+    assert m.shelf.users[ME].memories == held
     assert m.contents() == ["I live in Rome."]
 
 
@@ -174,9 +174,9 @@ async def test_how_the_work_is_cut_into_batches_changes_nothing(size: int) -> No
 
 async def test_users_in_one_batch_never_meet() -> None:
     m = Machine()
-    await m.run(m.turn("I live in Paris.", "t1"), m.turn("I live in Rome.", "t1", scope=OTHER_USER))
-    assert (m.contents(ONE_USER), m.contents(OTHER_USER)) == (["I live in Paris."], ["I live in Rome."])
-    assert m.indexed(ONE_USER).isdisjoint(m.indexed(OTHER_USER))
+    await m.run(m.turn("I live in Paris.", "t1"), m.turn("I live in Rome.", "t1", scope=YOU))
+    assert (m.contents(ME), m.contents(YOU)) == (["I live in Paris."], ["I live in Rome."])
+    assert m.indexed(ME).isdisjoint(m.indexed(YOU))
 
 
 async def test_what_is_evicted_leaves_index_redis_and_words() -> None:
@@ -185,7 +185,7 @@ async def test_what_is_evicted_leaves_index_redis_and_words() -> None:
     await m.run(m.turn("I live in Rome.", "t2", at=T0 + 400 * 24 * HOUR))
     assert m.memories()[JAZZ].status is Status.EVICTED
     assert m.memories()[JAZZ].content == ""
-    assert m.indexed() == set(m.shelf.users[ONE_USER].memories) == {ROME}
+    assert m.indexed() == set(m.shelf.users[ME].memories) == {ROME}
 
 
 async def test_a_contradiction_of_what_is_frozen_opens_a_question_and_changes_nothing() -> None:
@@ -197,7 +197,7 @@ async def test_a_contradiction_of_what_is_frozen_opens_a_question_and_changes_no
     )
     assert m.memories()[PARIS].state is State.FROZEN
     assert m.contents() == ["I live in Paris."]
-    assert len(m.bus.records(QUESTIONS)) == len(m.shelf.users[ONE_USER].questions) == 1
+    assert len(m.bus.records(QUESTIONS)) == len(m.shelf.users[ME].questions) == 1
 
 
 # commands, §11.3
@@ -238,7 +238,7 @@ async def test_a_command_that_does_not_apply_says_why(
 async def test_the_memory_of_another_user_is_not_found() -> None:
     m = Machine()
     await m.run(m.turn("I love jazz.", "t3"))
-    await m.run(m.command("correct", "c1", OTHER_USER, memory_ids=[JAZZ], text="I hate jazz."))
+    await m.run(m.command("correct", "c1", YOU, memory_ids=[JAZZ], text="I hate jazz."))
     assert m.shelf.outcomes["acme", "c1"].reason == "not_found"
     assert m.contents() == ["I love jazz."]
 
@@ -266,7 +266,7 @@ async def test_what_no_longer_holds_does_not_expire_and_its_due_row_goes() -> No
 async def test_a_due_row_seen_to_goes_also_when_the_process_died_before_it_went() -> None:
     m = Machine()
     await m.run(m.turn("I have an exam tomorrow.", "t1"), m.command("tick", "c1", at=ENDED + HOUR))
-    key = ENDED.to_bytes(8, "big") + row_key(*ONE_USER, "0" * 32)
+    key = ENDED.to_bytes(8, "big") + row_key(*ME, "0" * 32)
     m.stores["due"]._dbs[0][key] = b"\x01"
     await m.process.collect([m.due("0" * 32, ENDED)])
     await m.extract()

@@ -19,11 +19,11 @@ from tables.receipt import ReceiptState
 from tables.turn import FUTURE_GRACE_MS
 from tests.unit.step_world import (
     HOUR,
+    ME,
     MINUTE,
     NOW,
-    ONE_USER,
-    OTHER_USER,
     T0,
+    YOU,
     Machine,
     again,
     fact,
@@ -89,10 +89,10 @@ async def test_the_same_turn_id_in_another_session_or_of_another_user_is_another
     await m.run(
         m.turn("I live in Paris.", "t1"),
         m.turn("I love jazz.", "t1", session_id="s2"),
-        m.turn("I live in Rome.", "t1", scope=OTHER_USER),
+        m.turn("I live in Rome.", "t1", scope=YOU),
     )
-    assert m.contents(ONE_USER) == ["I live in Paris.", "I love jazz."]
-    assert m.contents(OTHER_USER) == ["I live in Rome."]
+    assert m.contents(ME) == ["I live in Paris.", "I love jazz."]
+    assert m.contents(YOU) == ["I live in Rome."]
 
 
 async def test_without_an_id_every_record_is_a_turn_and_its_redelivery_none() -> None:
@@ -129,7 +129,7 @@ async def test_a_turn_without_an_id_below_the_guard_is_not_taken_again_when_its_
 async def test_a_list_is_taken_turn_by_turn_and_the_letter_names_the_bad_ones() -> None:
     m = Machine()
     good, other = turn_value("I live in Paris.", "t1"), turn_value("I love jazz.", "t2", at=T0 + 1)
-    await m.run(m.send(TURNS, [good, {"id": 7}, other, "words"], ONE_USER))
+    await m.run(m.send(TURNS, [good, {"id": 7}, other, "words"], ME))
     (letter,) = m.bus.records(f"{TURNS}.dlq")
     assert m.contents() == ["I live in Paris.", "I love jazz."]
     assert fact(letter, "items") == "1,3"
@@ -137,14 +137,14 @@ async def test_a_list_is_taken_turn_by_turn_and_the_letter_names_the_bad_ones() 
 
 async def test_a_list_of_nothing_but_bad_turns_makes_a_letter_that_fits() -> None:
     m = Machine()
-    await m.run(m.send(TURNS, b"[" + b",".join([b"0"] * TURNS_MAX) + b"]", ONE_USER))
+    await m.run(m.send(TURNS, b"[" + b",".join([b"0"] * TURNS_MAX) + b"]", ME))
     (letter,) = m.bus.records(f"{TURNS}.dlq")
     assert len(fact(letter, "items").split(",")) == min(ITEMS_MAX, TURNS_MAX)
 
 
 async def test_a_list_too_long_to_work_through_is_refused_whole() -> None:
     m = Machine()
-    await m.run(m.send(TURNS, b"[" + b",".join([b"0"] * 2_000_000) + b"]", ONE_USER))
+    await m.run(m.send(TURNS, b"[" + b",".join([b"0"] * 2_000_000) + b"]", ME))
     assert m.reasons(TURNS) == [("too_large", "turns")]
 
 
@@ -177,7 +177,7 @@ async def test_what_can_never_be_right_goes_to_the_letters_with_its_reason(
     value: bytes | dict[str, Any], reason: str, field: str
 ) -> None:
     m = Machine()
-    bad = m.send(TURNS, value, ONE_USER)
+    bad = m.send(TURNS, value, ME)
     await m.run(bad, m.turn("I live in Paris.", "t1"))
     assert m.reasons(TURNS) == [(reason, field)]
     assert m.contents() == ["I live in Paris."]
@@ -211,7 +211,7 @@ async def test_a_forged_count_of_attempts_stops_nothing(said: bytes) -> None:
 
 async def test_no_header_of_a_letter_holds_what_was_said() -> None:
     m = Machine()
-    await m.run(m.send(TURNS, turn_value("my secret", role="secret role"), ONE_USER))
+    await m.run(m.send(TURNS, turn_value("my secret", role="secret role"), ME))
     (letter,) = m.bus.records(f"{TURNS}.dlq")
     assert not any(b"secret" in value for _, value in letter.headers)
 
@@ -219,7 +219,7 @@ async def test_no_header_of_a_letter_holds_what_was_said() -> None:
 @pytest.mark.parametrize("key", [b"", b"other", b"acme#0", b"acme/ann"])
 async def test_a_key_that_disagrees_with_its_value_is_refused(key: bytes) -> None:
     m = Machine()
-    await m.run(m.send(TURNS, turn_value("I live in Paris."), ONE_USER, key=key))
+    await m.run(m.send(TURNS, turn_value("I live in Paris."), ME, key=key))
     assert m.reasons(TURNS) == [("key_mismatch", "")]
 
 
@@ -232,9 +232,9 @@ async def test_a_record_on_a_partition_that_is_not_its_keys_is_refused() -> None
 
 async def test_a_tenant_with_shards_has_a_route_for_each_user() -> None:
     m = Machine(registered(shards=8), partitions=2)
-    await m.run(m.turn("I live in Paris.", "t1"), m.turn("I love jazz.", "t2", scope=OTHER_USER))
-    await m.run(m.send(TURNS, turn_value("hello", "t3"), ONE_USER, key=b"acme"))
-    assert (m.contents(ONE_USER), m.contents(OTHER_USER)) == (["I live in Paris."], ["I love jazz."])
+    await m.run(m.turn("I live in Paris.", "t1"), m.turn("I love jazz.", "t2", scope=YOU))
+    await m.run(m.send(TURNS, turn_value("hello", "t3"), ME, key=b"acme"))
+    assert (m.contents(ME), m.contents(YOU)) == (["I live in Paris."], ["I love jazz."])
     assert m.reasons(TURNS) == [("key_mismatch", "")]
 
 
@@ -271,7 +271,7 @@ async def test_an_unsigned_command_or_delete_does_nothing(topic: str) -> None:
         "actor": {"sub": "u-1", "role": "user"},
         "at": T0 + HOUR,
     }
-    await m.run(m.send(topic, value, ONE_USER, signed=False))
+    await m.run(m.send(topic, value, ME, signed=False))
     assert m.reasons(topic) == [("unsigned", "")]
     assert m.contents() == ["I live in Paris."]
     assert m.shelf.user_marks == {}
@@ -326,7 +326,7 @@ async def test_what_is_not_yet_due_is_refused() -> None:
 
 async def test_progress_is_published_once_everything_before_it_is_done_refused_records_included() -> None:
     m = Machine()
-    await m.process.collect([m.turn("I live in Paris.", "t1"), m.send(TURNS, b"{", ONE_USER), m.command("tick", "c1")])
+    await m.process.collect([m.turn("I live in Paris.", "t1"), m.send(TURNS, b"{", ME), m.command("tick", "c1")])
     await m.extract()
     assert m.shelf.progress == {}
     await m.drain()
@@ -390,20 +390,18 @@ async def test_a_reset_of_the_context_clears_its_session_and_no_memory() -> None
 
 async def test_a_reset_of_the_history_clears_every_session_of_the_user_alone() -> None:
     m = Machine()
-    await m.run(
-        m.turn("I live in Paris.", "t1"), m.turn("hello", "t2", session_id="s2"), m.turn("hi", "t3", scope=OTHER_USER)
-    )
+    await m.run(m.turn("I live in Paris.", "t1"), m.turn("hello", "t2", session_id="s2"), m.turn("hi", "t3", scope=YOU))
     await m.run(m.command("reset", "c1", scope="history"))
-    assert (m.window("s1"), m.window("s2"), m.window("s1", OTHER_USER)) == ([], [], ["hi"])
+    assert (m.window("s1"), m.window("s2"), m.window("s1", YOU)) == ([], [], ["hi"])
     assert m.contents() == ["I live in Paris."]
 
 
 async def test_a_reset_of_all_erases_the_user_with_a_receipt() -> None:
     m = Machine()
-    await m.run(m.turn("I live in Paris.", "t1"), m.turn("I love jazz.", "t2", scope=OTHER_USER))
+    await m.run(m.turn("I live in Paris.", "t1"), m.turn("I love jazz.", "t2", scope=YOU))
     await m.run(m.command("reset", "c1", scope="all"))
-    assert (m.contents(ONE_USER), m.window()) == ([], [])
-    assert m.contents(OTHER_USER) == ["I love jazz."]
+    assert (m.contents(ME), m.window()) == ([], [])
+    assert m.contents(YOU) == ["I love jazz."]
     assert m.shelf.receipts["acme", "c1"].state is ReceiptState.VERIFIED
 
 

@@ -16,7 +16,7 @@ from tables.keys import Scope
 from tables.memory import Status
 from tables.policy import Clock, Tenant
 from tables.receipt import Receipt, ReceiptState
-from tests.unit.step_world import HOUR, NOW, ONE_USER, OTHER_USER, T0, Machine, made, registered
+from tests.unit.step_world import HOUR, ME, NOW, T0, YOU, Machine, made, registered
 
 PARIS, ROME = made("t1", "identity.city", "paris"), made("t2", "identity.city", "rome")
 
@@ -48,7 +48,7 @@ async def test_an_erased_memory_takes_its_whole_chain_with_it() -> None:
     await m.run(m.delete("memory", ROME))
     assert {one.status for one in m.memories().values()} == {Status.DELETED}
     assert m.indexed() == set()
-    assert m.shelf.users[ONE_USER].memories == {}
+    assert m.shelf.users[ME].memories == {}
 
 
 async def test_nothing_that_was_said_is_left_in_any_row_or_copy() -> None:
@@ -154,15 +154,15 @@ async def test_an_index_that_never_forgets_fails_the_receipt_and_the_memory_stay
     await m.run(m.delete("user"))
     assert (receipt(m).state, receipt(m).attempts) == (ReceiptState.FAILED, ATTEMPTS)
     assert m.shelf.outcomes["acme", "e1"].reason == "residue"
-    assert m.shelf.marks(ONE_USER) != ()
+    assert m.shelf.marks(ME) != ()
 
 
 async def test_a_tenants_erasure_reaches_every_user_and_no_other_tenant() -> None:
     m = Machine(registered("acme"), registered("zeta"))
     other = Scope("zeta", "u-1")
-    await m.run(*(m.turn("I live in Paris.", "t1", scope=scope) for scope in (ONE_USER, OTHER_USER, other)))
+    await m.run(*(m.turn("I live in Paris.", "t1", scope=scope) for scope in (ME, YOU, other)))
     await m.run(m.delete("tenant", scope=Scope("acme", "")))
-    assert m.contents(ONE_USER) + m.contents(OTHER_USER) + m.window("s1", ONE_USER) + m.window("s1", OTHER_USER) == []
+    assert m.contents(ME) + m.contents(YOU) + m.window("s1", ME) + m.window("s1", YOU) == []
     assert (m.contents(other), m.window("s1", other)) == (["I live in Paris."], ["I live in Paris."])
     assert receipt(m).memories == 2
 
@@ -189,8 +189,8 @@ async def test_an_open_question_about_what_is_erased_goes_from_redis_too() -> No
         m.turn("I live in Paris.", "t4", session_id="s2", at=T0 + 1),
         m.turn("I live in Rome.", "t2", session_id="s3", at=T0 + 2),
     )
-    assert len(m.shelf.users[ONE_USER].questions) == 1
+    assert len(m.shelf.users[ME].questions) == 1
     await m.run(m.delete("user"))
     assert m.rows("questions") == {}
-    assert m.shelf.users[ONE_USER].questions == {}
+    assert m.shelf.users[ME].questions == {}
     assert receipt(m).state is ReceiptState.VERIFIED

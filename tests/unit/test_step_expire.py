@@ -6,7 +6,7 @@ from connectors.kafka.topics import EXPIRE
 from streams.batch import Taken
 from tables.memory import Status
 from tables.policy import Clock
-from tests.unit.step_world import HOUR, ONE_USER, T0, Machine, made, registered
+from tests.unit.step_world import HOUR, ME, T0, Machine, made, registered
 
 EXAM = made("t1", "commitment.event.exam", "2026-03-02")
 ENDED = 1_772_495_999_999
@@ -84,5 +84,5 @@ async def test_history_is_purged_when_its_days_are_over() -> None:
     await m.run(m.command("tick", "c2", at=ENDED + 31 * 24 * HOUR))
     assert await m.process.sweeper.sweep(0) == 1
     await m.run(*published(m)[taken:])
-    assert m.memories(ONE_USER)[EXAM].closed
+    assert m.memories(ME)[EXAM].closed
     assert m.rows("due") == {}

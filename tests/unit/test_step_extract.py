@@ -20,7 +20,7 @@ from tables.keys import Position, Scope
 from tables.policy import Policy
 from tables.snapshot import Snapshot, SnapshotKind
 from tables.turn import Turn
-from tests.unit.step_world import HOUR, ONE_USER, T0, Machine, made, registered, taken
+from tests.unit.step_world import HOUR, ME, T0, Machine, made, registered, taken
 
 
 class Failing:
@@ -105,7 +105,7 @@ async def test_an_extractor_that_fails_is_not_one_that_found_nothing() -> None:
         (b"[]", "wrong_type"),
         (b'{"v":2}', "unknown_version"),
         (b'{"v":1,"kind":"song"}', "wrong_type"),
-        (encode(Snapshot(SnapshotKind.TURN, Position("t", 0, 0), ONE_USER)), "missing_field"),
+        (encode(Snapshot(SnapshotKind.TURN, Position("t", 0, 0), ME)), "missing_field"),
     ],
 )
 async def test_a_snapshot_that_cannot_be_read_is_a_letter_and_its_neighbours_go_on(
@@ -138,5 +138,5 @@ async def test_commands_of_two_tenants_with_one_request_id_are_read_each_for_its
         m.command("correct", "r1", memory_ids=[mine], text="I live in Oslo."),
         m.command("correct", "r1", other, memory_ids=[theirs], text="I live in Lima."),
     )
-    values = [[x.value for x in m.memories(scope).values() if x.recallable] for scope in (ONE_USER, other)]
+    values = [[x.value for x in m.memories(scope).values() if x.recallable] for scope in (ME, other)]
     assert values == [["oslo"], ["lima"]]

@@ -9,7 +9,7 @@ from streams.fence import Fences
 from tables.erasure import Reach
 from tables.keys import Scope, row_key
 from tables.receipt import ReceiptState
-from tests.unit.step_world import HOUR, MINUTE, ONE_USER, OTHER_USER, T0, Machine, made
+from tests.unit.step_world import HOUR, ME, MINUTE, T0, YOU, Machine, made
 
 PARIS = made("t1", "identity.city", "paris")
 DELETED = T0 + HOUR
@@ -38,15 +38,15 @@ async def test_what_is_said_at_the_time_of_the_delete_or_before_is_fenced(later:
 async def test_a_fence_of_one_user_or_session_is_none_of_another() -> None:
     m = Machine()
     await m.run(m.delete("session", "s1", at=DELETED))
-    await m.run(m.turn("I live in Rome.", "t1", session_id="s2"), m.turn("I live in Paris.", "t1", scope=OTHER_USER))
-    assert (m.contents(ONE_USER), m.contents(OTHER_USER)) == (["I live in Rome."], ["I live in Paris."])
+    await m.run(m.turn("I live in Rome.", "t1", session_id="s2"), m.turn("I live in Paris.", "t1", scope=YOU))
+    assert (m.contents(ME), m.contents(YOU)) == (["I live in Rome."], ["I live in Paris."])
 
 
 async def test_a_fence_of_the_tenant_holds_for_every_user() -> None:
     m = Machine()
     await m.run(m.delete("tenant", scope=Scope("acme", ""), at=DELETED))
-    await m.run(m.turn("I live in Paris.", "t1"), m.turn("I love jazz.", "t1", scope=OTHER_USER))
-    assert m.contents(ONE_USER) + m.contents(OTHER_USER) == []
+    await m.run(m.turn("I live in Paris.", "t1"), m.turn("I love jazz.", "t1", scope=YOU))
+    assert m.contents(ME) + m.contents(YOU) == []
 
 
 async def test_a_bound_keeps_what_was_said_at_it_or_after() -> None:
@@ -93,7 +93,7 @@ async def test_the_request_again_leaves_what_was_said_since_in_the_window() -> N
 async def test_the_same_source_erased_twice_leaves_the_same_fence() -> None:
     m = Machine()
     await m.each(m.delete("user", at=DELETED), m.delete("user", at=DELETED + 5))
-    (fence,) = decode_row(Fences, m.rows("fences")[row_key(*ONE_USER)]).fences
+    (fence,) = decode_row(Fences, m.rows("fences")[row_key(*ME)]).fences
     assert fence.at == DELETED
 
 
@@ -101,7 +101,7 @@ async def test_readers_are_told_before_anything_is_erased() -> None:
     m = Machine()
     await m.run(m.turn("I live in Paris.", "t1"))
     await m.process.collect([m.delete("memory", PARIS)])
-    marks = m.shelf.marks(ONE_USER)
+    marks = m.shelf.marks(ME)
     assert PARIS in {mark.value for mark in marks}
     assert all(mark.confirmed and mark.reach is Reach.MEMORY for mark in marks)
 
@@ -148,9 +148,9 @@ async def test_a_copy_ahead_of_its_row_is_cleaned_too() -> None:
     """A batch that died after its copies were written has left words that no row knows of."""
     m = Machine()
     await m.run(m.turn("hello", "t1"))
-    ahead = m.shelf.sessions[ONE_USER, "s1"]
+    ahead = m.shelf.sessions[ME, "s1"]
     await m.run(m.command("reset", "c1", scope="history", at=T0 + 1))
-    m.shelf.sessions[ONE_USER, "s1"] = ahead
+    m.shelf.sessions[ME, "s1"] = ahead
     await m.run(m.delete("user"))
     assert m.window() == []
     assert m.shelf.receipts["acme", "e1"].state is ReceiptState.VERIFIED

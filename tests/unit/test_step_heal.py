@@ -7,7 +7,7 @@ import pytest
 from connectors.redis.fake import Shelf
 from tables.errors import Unavailable
 from tables.keys import Scope
-from tests.unit.step_world import HOUR, ONE_USER, OTHER_USER, T0, Machine, made
+from tests.unit.step_world import HOUR, ME, T0, YOU, Machine, made
 
 JAZZ = made("t3", "preference.likes", "jazz")
 
@@ -21,11 +21,11 @@ async def lived() -> Machine:
         m.turn("I live in Rome.", "t4", session_id="s3", at=T0 + 2),
         m.turn("I love jazz.", "t3", at=T0 + 3),
         m.turn("这次回答简短一点", "t5", at=T0 + 4),
-        m.turn("I like tea.", "t1", scope=OTHER_USER),
+        m.turn("I like tea.", "t1", scope=YOU),
         m.command("pin", "c1", memory_ids=[JAZZ]),
         m.command("consent", "c2", Scope("acme", "cleo"), allow=True),
         m.command("reset", "c3", scope="context", session_id="s2"),
-        m.delete("user", request_id="e1", scope=OTHER_USER),
+        m.delete("user", request_id="e1", scope=YOU),
         m.delete("session", "s9", request_id="e2"),
     )
     return m
@@ -83,13 +83,13 @@ async def test_what_was_erased_does_not_come_back() -> None:
     m = await lived()
     m.shelf.lose()
     await m.process.heal.partition(0)
-    assert OTHER_USER not in m.shelf.users or m.shelf.users[OTHER_USER].memories == {}
-    assert (OTHER_USER, "s1") not in m.shelf.sessions
+    assert YOU not in m.shelf.users or m.shelf.users[YOU].memories == {}
+    assert (YOU, "s1") not in m.shelf.sessions
 
 
 async def test_work_goes_on_after_healing_as_if_nothing_had_been_lost() -> None:
     m = await lived()
     m.shelf.lose()
     await m.restart().heal.partition(0)
-    await m.run(m.turn("My name is Ann.", "t7", at=T0 + HOUR))
-    assert set(m.shelf.users[ONE_USER].memories) == {k for k, v in m.memories().items() if not v.closed}
+    await m.run(m.turn("I live in Oslo.", "t7", at=T0 + HOUR))
+    assert set(m.shelf.users[ME].memories) == {k for k, v in m.memories().items() if not v.closed}
