@@ -159,14 +159,14 @@ class _Run:
         if marks is None:
             return None
         started = verb._seconds()
-        rewriting = request.purpose is Purpose.REWRITE
         material = Material(
-            memories=() if rewriting else tuple(sight.memories.values()),
+            memories=tuple(sight.memories.values()),
             questions=sight.view.questions,
             session=sight.view.session,
             marks=marks,
             hits=hits,
             limit=HITS,
+            offered=request.purpose is not Purpose.REWRITE,
         )
         selection = select(self._passed, material, self._ask(now, policy, hits), policy, verb._calibration)
         self._timed("rank", started)

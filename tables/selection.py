@@ -48,6 +48,7 @@ class Material:
 
     hits    of the vector leg, nearest first; None when it did not run
     limit   how many hits were asked for
+    offered whether memories may be offered; if not, they only say which turns of the window repeat an erased one
     """
 
     memories: Sequence[Memory]
@@ -56,6 +57,7 @@ class Material:
     marks: Sequence[Mark]
     hits: Sequence[Hit] | None = None
     limit: int = 0
+    offered: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def select(passed: Passed, material: Material, ask: Ask, policy: Policy, calibra
     marks = _with_turn_keys(material.marks, ask)
     forgotten = [m for m in material.memories if _is_forgotten(m, marks, ask.wall)]
     turns, wishes, unread = _of_session(material.session, ask, marks, forgotten, policy)
-    allowed, refused = _allowed(_pool(material), ask, marks)
+    allowed, refused = _allowed(_pool(material) if material.offered else [], ask, marks)
     found, legs = _legs(passed.query, allowed, material, calibration)
     scored, unranked = rank(found, ask)
     offers = Offers(
