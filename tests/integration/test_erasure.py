@@ -18,16 +18,17 @@ from tests.integration.kit import Json, Record, Site, contents, fresh, headers_o
 pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
 
 REACHES = ("memory", "source", "session", "task", "user")
+OF_A_TASK = "My monthly {} budget is 8000"  # what belongs to the user outlives the task that it was said in
 FENCED_WITHIN_SECONDS = 1.0
 
 
 class Told:
     """A user who said a secret in one session and something else in another, and a neighbour under the same names."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, says: str = "I love {}, it is the best.") -> None:
         self.site = site
         self.word = fresh("hazel").replace("-", "")
-        self.secret = f"I love {self.word}, it is the best."
+        self.secret = says.format(self.word)
         self.other, self.neighbours = "I live in Leeds", "I love cashews."
         self.tenant: Tenant = site.tenant("erase")
         self.user, self.neighbour = site.client(self.tenant), site.client(self.tenant, "neighbour")
@@ -121,7 +122,8 @@ def asleep(site: Site, told: Told) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("reach", REACHES)
-def test_after_the_answer_no_read_path_shows_it_and_no_copy_holds_it(told: Told, reach: str) -> None:
+def test_after_the_answer_no_read_path_shows_it_and_no_copy_holds_it(site: Site, reach: str) -> None:
+    told = Told(site, OF_A_TASK) if reach == "task" else Told(site)
     before = told.rest()
 
     answer = told.ask(reach)
