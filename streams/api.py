@@ -41,8 +41,9 @@ class Readiness:
         self._parts = parts
 
     async def ready(self) -> Mapping[str, bool]:
-        redis, milvus = await asyncio.gather(self._parts.reader.healthy(), self._parts.index.healthy())
-        return {"redis": redis, "milvus": milvus, "kafka": self._parts.bus.started}
+        parts = self._parts
+        redis, milvus, kafka = await asyncio.gather(parts.reader.healthy(), parts.index.healthy(), parts.bus.healthy())
+        return {"redis": redis, "milvus": milvus, "kafka": kafka}
 
 
 def create(settings: Settings) -> FastAPI:

@@ -127,6 +127,8 @@ class Steps:
             reasons.append(f"copies of {len(missing)} partitions are being rebuilt")
         if not await self._parts.index.healthy():
             reasons.append("milvus is unavailable")
+        if not await self._parts.bus.healthy():
+            reasons.append("kafka is unavailable")
         return reasons
 
     def stuck(self, pending: int) -> str:

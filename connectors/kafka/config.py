@@ -15,5 +15,6 @@ class KafkaConfig:
     partitions: int = 4
     replication: int = 1
     request_timeout_ms: int = 30_000  # a broker that hangs must not hang a batch for ever
+    health_timeout_seconds: float = 1.5  # a probe that waits longer tells nothing in time
     linger_ms: int = 2  # small writes of one batch leave in one request
     request_bytes_max: int = RECORD_BYTES_MAX + 131_072  # room for headers: a dead letter is as large as its original

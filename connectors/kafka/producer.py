@@ -55,6 +55,17 @@ class KafkaBus:
     def started(self) -> bool:
         return self._producer is not None
 
+    async def healthy(self) -> bool:
+        """Whether a broker answers; never raises, answers within the health timeout."""
+        if self._producer is None:
+            return False
+        try:
+            async with asyncio.timeout(self._config.health_timeout_seconds):
+                await self._producer.client.fetch_all_metadata()
+        except (KafkaError, OSError, TimeoutError):
+            return False
+        return True
+
     async def stop(self) -> None:
         if self._producer is not None:
             await self._producer.stop()
