@@ -226,6 +226,11 @@ def turns(draw: st.DrawFn) -> Sent:
     return say(text, f"t{number}", minute, draw(users), session_id=draw(sessions))
 
 
+def _tagged(request_id: str, owner: Scope) -> str:
+    """A request id as the bus carries it: a user's own (`connectors.signing.RequestIds`), never another's too."""
+    return f"{request_id}~{owner.user}"
+
+
 @st.composite
 def commands(draw: st.DrawFn) -> Sent:
     kind = draw(st.sampled_from(["pin", "unpin", "feedback", "correct", "confirm", "consent", "tick", "review"]))
@@ -237,14 +242,15 @@ def commands(draw: st.DrawFn) -> Sent:
         fields["text"] = "I live in Berlin."
     if kind == "consent":
         fields = {"allow": draw(st.booleans()), "of_kind": draw(st.sampled_from(["health", "preference"]))}
-    return ask(kind, f"{kind}{draw(requests)}", draw(minutes), owner=owner, **fields)
+    return ask(kind, _tagged(f"{kind}{draw(requests)}", owner), draw(minutes), owner=owner, **fields)
 
 
 @st.composite
 def resets(draw: st.DrawFn) -> Sent:
     reach = draw(st.sampled_from(["context", "history", "all"]))
     session = {"session_id": "s1"} if reach == "context" else {}
-    return ask("reset", f"reset{draw(requests)}", draw(minutes), owner=draw(users), scope=reach, **session)
+    owner = draw(users)
+    return ask("reset", _tagged(f"reset{draw(requests)}", owner), draw(minutes), owner=owner, scope=reach, **session)
 
 
 @st.composite
@@ -259,7 +265,7 @@ def erasures(draw: st.DrawFn) -> Sent:
         "kind": ("preference",),
     }
     scope = Scope(owner.tenant, "") if reach == "tenant" else owner
-    request = f"{reach}{draw(requests)}"
+    request = _tagged(f"{reach}{draw(requests)}", scope)
     return erase(reach, *named.get(reach, ()), request_id=request, minute=draw(minutes), scope=scope)
 
 
