@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from tables.book import Book, Pending
 from tables.candidate import Confirmation
@@ -41,24 +41,39 @@ def fenced(
     Only what is known is compared: "" matches nothing. A source fence names the platform's turn id or the turn key, a
     kind fence a memory type or a sensitivity class.
     """
-    for fence in fences:
-        values = fence.selector.values
-        match fence.selector.reach:
-            case Reach.USER | Reach.TENANT:
-                touched = True
-            case Reach.SESSION:
-                touched = session in values
-            case Reach.SOURCE:
-                touched = turn_id in values or turn in values
-            case Reach.TASK:
-                touched = task in values
-            case Reach.KIND:
-                touched = kind in values or sensitivity in values
-            case Reach.MEMORY:
-                touched = memory_id in values
-        if touched and fence.holds(at, position):
+    said = _Said(session, turn_id, turn, task, kind, sensitivity, memory_id)
+    return any(
+        _names(fence.selector.reach, fence.selector.values, said) and fence.holds(at, position) for fence in fences
+    )
+
+
+class _Said(NamedTuple):
+    """Where a statement belongs, as a selector may name it; "" is named by nothing."""
+
+    session: str
+    turn_id: str
+    turn: str
+    task: str
+    kind: str
+    sensitivity: str
+    memory_id: str
+
+
+def _names(reach: Reach, named: Collection[str], said: _Said) -> bool:
+    """Whether a selector of `reach` with the values `named` speaks of a statement, time apart."""
+    match reach:
+        case Reach.USER | Reach.TENANT:
             return True
-    return False
+        case Reach.SESSION:
+            return said.session in named
+        case Reach.SOURCE:
+            return said.turn_id in named or said.turn in named
+        case Reach.TASK:
+            return said.task in named
+        case Reach.KIND:
+            return said.kind in named or said.sensitivity in named
+        case Reach.MEMORY:
+            return said.memory_id in named
 
 
 def chain(memory_ids: Iterable[str], memories: Mapping[str, Memory]) -> frozenset[str]:
@@ -127,19 +142,8 @@ def aliases_of(memory: Memory) -> frozenset[str]:
 def _covers_source(selector: Selector, named: frozenset[str], memory: Memory, source: Source) -> bool:
     if selector.before and source.at >= selector.before:
         return False
-    match selector.reach:
-        case Reach.USER | Reach.TENANT:
-            return True
-        case Reach.SESSION:
-            return source.session in named
-        case Reach.SOURCE:
-            return source.turn_id in named or source.turn in named
-        case Reach.TASK:
-            return memory.task in named
-        case Reach.KIND:
-            return memory.kind in named or memory.sensitivity in named
-        case Reach.MEMORY:
-            return memory.id in named
+    where = (source.session, source.turn_id, source.turn, memory.task)
+    return _names(selector.reach, named, _Said(*where, memory.kind, memory.sensitivity, memory.id))
 
 
 def _covers_question(selector: Selector, named: frozenset[str], question: Question, erased: set[str]) -> bool:
@@ -149,19 +153,8 @@ def _covers_question(selector: Selector, named: frozenset[str], question: Questi
     said = question.proposed
     if selector.before and said.at >= selector.before:
         return False
-    match selector.reach:
-        case Reach.USER | Reach.TENANT:
-            return True
-        case Reach.SESSION:
-            return said.session in named
-        case Reach.SOURCE:
-            return said.turn_id in named or said.turn in named
-        case Reach.TASK:
-            return said.task in named
-        case Reach.KIND:
-            return said.kind in named or said.sensitivity in named
-        case Reach.MEMORY:
-            return False
+    where = (said.session, said.turn_id, said.turn, said.task)
+    return _names(selector.reach, named, _Said(*where, said.kind, said.sensitivity, ""))
 
 
 def erase(erasure: Erasure, world: World, policy: Policy, position: Position) -> Step:
