@@ -64,7 +64,7 @@ class _Gone:
         taken = Position(TURNS, -1, session.offsets.get(TURNS, 0))  # below the fence's place: all of the row is
 
         def turn(one: WindowTurn) -> bool:
-            return self._touches(one) and self.fence.holds(one.at, taken)
+            return self.fence.holds(one.at, taken) and self._touches(one)
 
         def wish(one: Wish) -> bool:
             whole = self.fence.selector.reach in (Reach.USER, Reach.TENANT, Reach.SESSION)
@@ -81,10 +81,13 @@ class _Gone:
                 return turn.id in selector.values or turn.key in selector.values
             case Reach.TASK:
                 return turn.task in selector.values
-            case Reach.KIND if not kinds_said(turn).isdisjoint(selector.values) and self.fence.holds(turn.at, None):
-                return True
-            case Reach.MEMORY | Reach.KIND:
-                return turn.key in self.keys or any(value in normalised(turn.content) for value in self.said)
+            case Reach.KIND:
+                return self._repeats(turn) or not kinds_said(turn).isdisjoint(selector.values)
+            case Reach.MEMORY:
+                return self._repeats(turn)
+
+    def _repeats(self, turn: WindowTurn) -> bool:
+        return turn.key in self.keys or any(value in normalised(turn.content) for value in self.said)
 
 
 class Fencing:
