@@ -82,9 +82,12 @@ class Admit:
     def forget(self) -> None:
         """Drop everything cached: called when partitions come or go, also in the middle of a batch."""
         self._moved = True
+        self._drop_cached()
+        self._acked.clear()
+
+    def _drop_cached(self) -> None:
         self._users.forget()
         self._fencing.forget()
-        self._acked.clear()
 
     async def __call__(self, batch: Sequence[Taken]) -> None:
         """Do a micro-batch; returns when every effect is durable and visible. Raises Unavailable: repeat it whole."""
@@ -98,12 +101,10 @@ class Admit:
                     work.letters.append(letter(record, "admit", error))
             await self._flush(work)
         except BaseException:
-            self._fencing.forget()
-            self._users.forget()  # a world that was decided but not written must not be taken for a written one
+            self._drop_cached()  # a world that was decided but not written must not be taken for a written one
             raise
         if self._moved:
-            self._fencing.forget()
-            self._users.forget()  # what this batch read belongs to an assignment that is over
+            self._drop_cached()  # what this batch read belongs to an assignment that is over
             return
         for record in batch:  # they are acked next, in this order
             self._acked[record.partition] = record.offset

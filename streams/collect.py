@@ -81,7 +81,6 @@ class Collect:
         """Drop everything cached: called when partitions come or go, also in the middle of a batch."""
         self._moved = True
         self._drop_cached()
-        self._fencing.forget()
 
     def _drop_cached(self) -> None:
         self._sessions.clear()

@@ -52,25 +52,8 @@ class Steps:
             partitions=settings.partitions,
         )
         self.extract = Extract(bus=parts.bus, tenants=parts.tenants, extractor=Extractive(), embedder=parts.embedder)
-        persist = Persist(ledger=ledger, index=parts.index, copies=parts.copies, bus=parts.bus, embedder=parts.embedder)
         receipts = Receipts(ledger=ledger, bus=parts.bus, copies=parts.copies, read=parts.reader.receipt)
-        eraser = Eraser(
-            ledger=ledger,
-            index=parts.index,
-            copies=parts.copies,
-            receipts=receipts,
-            persist=persist,
-            now=wall_clock,
-        )
-        self.admit = Admit(
-            ledger=ledger,
-            tenants=parts.tenants,
-            copies=parts.copies,
-            bus=parts.bus,
-            persist=persist,
-            eraser=eraser,
-            fencing=fencing,
-        )
+        self.admit = _admit(parts, ledger, fencing, receipts)
         self.heal = Heal(
             ledger=ledger,
             copies=parts.copies,
@@ -135,3 +118,25 @@ class Steps:
         """Why it should be restarted, "" when it moves."""
         idle = time.monotonic() - self._finished_at
         return f"no batch finished for {idle:.0f} s" if pending and idle > STUCK_SECONDS else ""
+
+
+def _admit(parts: Parts, ledger: Ledger, fencing: Fencing, receipts: Receipts) -> Admit:
+    """Admit with what only it uses: the order of effects, and the erasures in their turn."""
+    persist = Persist(ledger=ledger, index=parts.index, copies=parts.copies, bus=parts.bus, embedder=parts.embedder)
+    eraser = Eraser(
+        ledger=ledger,
+        index=parts.index,
+        copies=parts.copies,
+        receipts=receipts,
+        persist=persist,
+        now=wall_clock,
+    )
+    return Admit(
+        ledger=ledger,
+        tenants=parts.tenants,
+        copies=parts.copies,
+        bus=parts.bus,
+        persist=persist,
+        eraser=eraser,
+        fencing=fencing,
+    )
