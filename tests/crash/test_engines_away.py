@@ -13,11 +13,10 @@ import httpx
 import pytest
 
 from connectors.kafka.topics import TURNS
-from deploy.local.engine import LocalEngine
 from tables.errors import Unavailable
 from tables.keys import Position, Scope
 from tables.policy import Tenant
-from tests.integration.kit import Caller, Json, Site, Wire, contents, embedder, fresh, now_ms, turn, until
+from tests.integration.kit import Caller, Json, Site, contents, fresh, now_ms, own_site, turn, until
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(180)]
 
@@ -28,15 +27,8 @@ USERS = 5
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """An engine of its own: what is killed here is nobody else's."""
-    with embedder("hash"), LocalEngine(tmp_path_factory.mktemp("away")) as engine:
-        engine.start_parts()
-        engine.provision()
-        (worker,) = engine.start_worker()
-        wire = Wire(engine)
-        made = Site(engine, wire, engine.start_api(), worker)
+    with own_site(tmp_path_factory.mktemp("away")) as made:
         yield made
-        made.close()
-        wire.close()
 
 
 def _ready(site: Site) -> tuple[list[str], dict[str, bool]]:

@@ -17,12 +17,11 @@ import pytest
 
 from connectors.codec import decode_held, parse_json
 from connectors.kafka.topics import CHANGES, DEAD_LETTERED, STATE, TURNS, changelog
-from deploy.local.engine import LocalEngine
 from deploy.local.errors import PartFailed
 from deploy.local.run import State
 from tables.keys import Position, key_parts
 from tables.policy import Tenant
-from tests.integration.kit import Json, Site, Wire, contents, embedder, headers_of, now_ms, until
+from tests.integration.kit import Json, Site, contents, headers_of, now_ms, own_site, until
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(240)]
 
@@ -38,15 +37,8 @@ LIKES = ("coffee", "tea", "jazz", "hiking", "chess")
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """An engine of its own: what is killed here is nobody else's."""
-    with embedder("hash"), LocalEngine(tmp_path_factory.mktemp("kill")) as engine:
-        engine.start_parts()
-        engine.provision()
-        (worker,) = engine.start_worker()
-        wire = Wire(engine)
-        made = Site(engine, wire, engine.start_api(), worker)
+    with own_site(tmp_path_factory.mktemp("kill")) as made:
         yield made
-        made.close()
-        wire.close()
 
 
 def test_a_worker_killed_in_the_middle_of_a_stream_loses_nothing_and_doubles_nothing(site: Site) -> None:

@@ -282,6 +282,20 @@ class Site:
         )
 
 
+@contextmanager
+def own_site(folder: Path) -> Iterator[Site]:
+    """A whole engine in `folder`, embedding by hashes; everything of it ends with the block."""
+    with embedder("hash"), LocalEngine(folder) as engine:
+        engine.start_parts()
+        engine.provision()
+        (worker,) = engine.start_worker()
+        wire = Wire(engine)
+        made = Site(engine, wire, engine.start_api(), worker)
+        yield made
+        made.close()
+        wire.close()
+
+
 def _everything(client: redis.Redis, key: bytes) -> bytes:
     """The whole value of a key, of whatever type."""
     kind = cast(bytes, client.type(key))
