@@ -16,6 +16,7 @@ import faust
 import structlog
 import uvloop
 
+from connectors.kafka import lenient
 from connectors.kafka.topics import CANDIDATES, GROUP, SNAPSHOTS, SOURCES, TABLES
 from connectors.ledger import Ledger, Store
 from connectors.metrics import STEP_FIRST, STEP_RECORDS, STEP_SECONDS, STEP_WAITING
@@ -48,6 +49,7 @@ class EngineApp(faust.App):  # type: ignore[misc]  # Faust ships no types
 
 def create_app(settings: Settings) -> EngineApp:
     """A Faust application with the delivery settings that the notes on Faust ask for; no agents yet."""
+    lenient.install()
     return EngineApp(
         GROUP,
         broker=[f"kafka://{broker}" for broker in settings.brokers.split(",")],

@@ -30,6 +30,7 @@ from streams.deadletter import letter, send_letters
 from streams.fence import Fencing, withdrawn
 from streams.ports import Bus, Copies, Tenants
 from tables.command import CommandKind, Outcome, Result, parse_command
+from tables.commanded import withdrawal
 from tables.copies import SessionCopy
 from tables.erasure import parse_erasure
 from tables.errors import BadRecord, InvalidRecord, Unavailable
@@ -173,10 +174,11 @@ class Collect:
             return
         position = Position(record.topic, record.partition, record.offset)
         snapshot = Snapshot(SnapshotKind.COMMAND, position, command.scope, command=command)
-        if command.kind is CommandKind.CONSENT and command.allow is False:
+        covered = withdrawal(command)
+        if covered is not None:
             self._pass_on(record, snapshot, work)  # the refusal first, then the erasure of what it covered
             await self._barrier(work)
-            snapshot = await self._fencing.erase(record, withdrawn(command))
+            snapshot = await self._fencing.erase(record, withdrawn(command, covered))
         if command.kind is CommandKind.RESET:
             await self._barrier(work)
             erasure = await self._fencing.reset(record, command)

@@ -17,7 +17,6 @@ from connectors.kafka.topics import TURNS
 from connectors.ledger import Ledger, Row
 from streams.batch import Taken
 from streams.ports import Copies
-from tables.candidate import Kind
 from tables.command import Command
 from tables.copies import SessionCopy
 from tables.erase import aliases_of, chain, fenced
@@ -279,10 +278,8 @@ def _sessions_of(fence: Fence) -> tuple[str, ...]:
     return fence.selector.values if fence.selector.reach is Reach.SESSION else ()
 
 
-def withdrawn(command: Command) -> Erasure:
-    """The erasure that a withdrawn consent asks for: what it covered, of one kind or of every kind."""
-    kinds = (command.of_kind,) if command.of_kind else tuple(Kind)
-    selector = Selector(Reach.KIND, tuple(str(kind) for kind in kinds))
+def withdrawn(command: Command, selector: Selector) -> Erasure:
+    """The erasure that a withdrawn consent asks for, of what it covered."""
     request_id = digest("withdrawn", command.request_id)
     return Erasure(request_id, command.scope, selector, "consent", command.actor, command.at)
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from tables.book import Grant
 from tables.bounded import fits_share
-from tables.candidate import Candidate, Confirmation
+from tables.candidate import Candidate, Confirmation, Kind
 from tables.change import Rule
 from tables.command import ActorRole, Command, CommandKind, Outcome, Result
 from tables.consent import GRANTS_MAX, KEYS, granted
@@ -96,10 +96,11 @@ def apply(command: Command, world: World, policy: Policy, position: Position, re
 
 
 def withdrawal(command: Command) -> Selector | None:
-    """What the step erases for `command`: everything that a withdrawn consent covered (FORMAT rule 10), else None."""
+    """What the step erases for `command`: every kind that a withdrawn consent covered (FORMAT rule 10), else None."""
     if command.kind is not CommandKind.CONSENT or command.allow is not False or command.of_kind not in KEYS:
         return None
-    return Selector(Reach.KIND, (command.of_kind,)) if command.of_kind else Selector(Reach.USER)
+    kinds = (command.of_kind,) if command.of_kind else tuple(kind.value for kind in Kind)
+    return Selector(Reach.KIND, kinds)
 
 
 def _answer(case: _Case) -> Answer:

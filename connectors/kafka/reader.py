@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError
 
+from connectors.kafka import lenient
 from connectors.kafka.config import KafkaConfig
 from tables.errors import Misconfigured, Unavailable
 
@@ -20,6 +21,7 @@ async def opened(config: KafkaConfig, topic: str) -> AsyncIterator[tuple[AIOKafk
 
     Raises Unavailable("kafka"), Misconfigured when the topic does not exist.
     """
+    lenient.install()
     consumer = AIOKafkaConsumer(
         topic,
         bootstrap_servers=config.brokers,

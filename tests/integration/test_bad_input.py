@@ -7,6 +7,10 @@ lies between two good turns on the same partition here, and the turn behind it m
 from __future__ import annotations
 
 import gzip
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -336,6 +340,55 @@ def test_headers_that_lie_harm_nobody(site: Site) -> None:
         assert kept == [one for one in sent.headers if not one[0].startswith("dlq.")]
         assert int(headers_of(letter)["dlq.attempts"]) >= 1
     assert {memory["content"] for memory in site.client(row.tenant).memories()} == set(row.good)
+
+
+NAMELESS = """
+import asyncio, sys
+from aiokafka import AIOKafkaProducer
+
+class NotText(str):
+    def encode(self, *_):
+        return b"\\xff\\xfe" + super().encode()
+
+async def send(brokers, topic, key, partition, *values):
+    async with AIOKafkaProducer(bootstrap_servers=brokers, linger_ms=100) as producer:
+        headers = [(NotText("zanzibarcanary"), b"x")]
+        sent = [await producer.send(topic, v.encode(), key.encode(), int(partition), headers=headers) for v in values]
+        print(max([(await one).offset for one in sent]))
+
+asyncio.run(send(*sys.argv[1:]))
+"""  # aiokafka's builder in C takes no such name, the one in Python does; which of them is decided when it is imported
+
+
+def test_a_header_name_that_is_no_text_costs_nobody_a_record(site: Site) -> None:
+    """The broker takes it, and aiokafka's own parser raises on it for ever."""
+    row = Row(site, TURNS)
+    row.add_good()
+    row.send()
+    said = ["I love the nameless.", "{" + SAID]
+    args = [
+        site.settings.brokers,
+        TURNS,
+        row.key.decode(),
+        str(row.partition),
+        json.dumps(turn(row.tenant, said[0])),
+        said[1],
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", NAMELESS, *args],
+        env={**os.environ, "AIOKAFKA_NO_EXTENSIONS": "1"}, capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    last = int(done.stdout)
+    row.add_good()
+    site.settled(*site.wire.send(row.records[-1]))
+
+    assert {memory["content"] for memory in site.client(row.tenant).memories()} == {*row.good, said[0]}
+    (letter,) = [
+        one
+        for one in site.letters(TURNS)
+        if (one.partition, headers_of(one)["dlq.original-offset"]) == (row.partition, str(last).encode())
+    ]
+    assert (letter.value, letter.headers[0]) == (said[1].encode(), ("\\xff\\xfezanzibarcanary", b"x"))
 
 
 def test_a_header_without_a_value_harms_nobody(site: Site) -> None:
