@@ -34,14 +34,15 @@ from tables.commanded import withdrawal
 from tables.copies import SessionCopy
 from tables.erasure import parse_erasure
 from tables.errors import BadRecord, InvalidRecord, Unavailable
-from tables.extractive import extract
 from tables.keys import Position, Scope, checked_id, route, row_key, tenant_routes
 from tables.policy import Clock, Tenant
 from tables.session import Session, fold, seen_mark, wished
+from tables.sieve import Sieve
 from tables.snapshot import Due, Snapshot, SnapshotKind
 from tables.text import tokens
 from tables.turn import FUTURE_GRACE_MS, parse_time, parse_turn
-from tables.worth import screen
+from tables.wishes import wishes
+from tables.worth import Drop, screen
 
 CACHED_SESSIONS = 20_000  # decoded rows of live sessions: decoding costs more than everything else of a small turn
 STRANGER_PAUSE_SECONDS = 0.1  # between two looks for a tenant that nobody knows
@@ -64,6 +65,7 @@ class Collect:
         verify: Verify,
         now: Callable[[], int],
         partitions: int,
+        sieve: Sieve | None = None,
     ) -> None:
         self._ledger = ledger
         self._bus = bus
@@ -73,6 +75,7 @@ class Collect:
         self._verify = verify
         self._now = now
         self._partitions = partitions
+        self._sieve = sieve
         self._sessions: OrderedDict[tuple[int, bytes], Session] = OrderedDict()
         self._clocks: dict[tuple[int, str], int] = {}
         self._moved = False
@@ -156,8 +159,10 @@ class Collect:
         consent = (policy.consent_default and not turn.minor) if turn.consent is None else turn.consent
         drop = screen(turn, consent)
         if drop is None:
-            for wish in extract(turn, policy).wishes:
+            for wish in wishes(turn, policy):
                 session = wished(session, wish)
+            drop = Drop.NOT_WORTH if self._sieve is not None and self._sieve.stops(turn.content) else None
+        if drop is None:
             self._pass_on(record, Snapshot(SnapshotKind.TURN, turn.position, turn.scope, turn=turn), work)
         TURNS_TOTAL.labels("kept" if drop is None else "window", "" if drop is None else drop.value).inc()
         offsets = {**session.offsets, record.topic: record.offset}

@@ -6,21 +6,24 @@ found nothing: `Unavailable` repeats the batch, a record that can never be read 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import TypeAlias
 
 from connectors.codec import decode, encode
 from connectors.kafka.producer import Outgoing
 from connectors.kafka.topics import CANDIDATES
 from streams.batch import Taken
 from streams.deadletter import letter, send_letters
-from streams.ports import Bus, Embedder, Extractor, Tenants
+from streams.ports import Bus, Embedder, Extractor, Tenants, Vector
 from tables.candidate import Candidate
 from tables.errors import BadRecord, InvalidRecord, Unavailable
 from tables.keys import digest
+from tables.policy import Policy
 from tables.snapshot import Snapshot, SnapshotKind
 from tables.turn import Role, Turn
+
+Answer: TypeAlias = tuple[Candidate, ...] | InvalidRecord
 
 
 class Extract:
@@ -41,30 +44,38 @@ class Extract:
                 taken.append((record, _read(record)))
             except InvalidRecord as error:
                 letters.append(letter(record, "extract", error))
-        found = await self._candidates([s for _, s in taken if s.turn is not None or told(s) is not None])
-        out = [
-            Outgoing(CANDIDATES, record.key or b"", encode(passed), (), record.partition)
-            for record, snapshot in taken
-            if (passed := found(snapshot)) is not None
-        ]
+        answers = await self._answers([snapshot for _, snapshot in taken])
+        out: list[Outgoing] = []
+        for (record, snapshot), answer in zip(taken, answers, strict=True):
+            if isinstance(answer, InvalidRecord):
+                letters.append(letter(record, "extract", answer))
+            elif (passed := _passed(snapshot, answer)) is not None:
+                out.append(Outgoing(CANDIDATES, record.key or b"", encode(passed), (), record.partition))
         await send_letters(self._bus, letters)
         if out:
             await self._bus.send_all(out)
 
-    async def _candidates(self, turns: Sequence[Snapshot]) -> _Found:
-        candidates: dict[str, tuple[Candidate, ...]] = {}
-        for snapshot in turns:
-            turn = cast(Turn, snapshot.turn or told(snapshot))
-            tenant = self._tenants.get(snapshot.scope.tenant)
-            if tenant is None:
-                raise Unavailable("tenants")  # collect knew it: this worker's registry is a moment behind
-            candidates[turn.key] = await self._extractor.extract(turn, tenant.policy_at(turn.at))
-        flat = [c for some in candidates.values() for c in some]
-        vectors = dict(zip([c.id for c in flat], await self._embedded([c.content for c in flat]), strict=True))
-        return _Found({key: tuple(replace(c, vector=vectors[c.id]) for c in some) for key, some in candidates.items()})
+    async def _answers(self, snapshots: Sequence[Snapshot]) -> list[Answer]:
+        """What was found in the turn of each snapshot, with vectors; () where there is nothing to read."""
+        turns = {place: turn for place, one in enumerate(snapshots) if (turn := one.turn or told(one)) is not None}
+        found = await self._extractor.extract([(turn, self._policy(turn)) for turn in turns.values()])
+        missing = [c for some in found if not isinstance(some, InvalidRecord) for c in some if not c.vector]
+        texts = [candidate.content for candidate in missing]
+        vectors = dict(zip(texts, await self._embedder.passages(texts) if texts else [], strict=True))
+        answers: list[Answer] = [() for _ in snapshots]
+        for place, some in zip(turns, found, strict=True):
+            answers[place] = some if isinstance(some, InvalidRecord) else _with_vectors(some, vectors)
+        return answers
 
-    async def _embedded(self, texts: list[str]) -> list[tuple[float, ...]]:
-        return await self._embedder.passages(texts) if texts else []
+    def _policy(self, turn: Turn) -> Policy:
+        tenant = self._tenants.get(turn.scope.tenant)
+        if tenant is None:
+            raise Unavailable("tenants")  # collect knew it: this worker's registry is a moment behind
+        return tenant.policy_at(turn.at)
+
+
+def _with_vectors(some: Sequence[Candidate], vectors: Mapping[str, Vector]) -> tuple[Candidate, ...]:
+    return tuple(c if c.vector else replace(c, vector=vectors[c.content]) for c in some)
 
 
 def told(snapshot: Snapshot) -> Turn | None:
@@ -98,20 +109,13 @@ def _read(record: Taken) -> Snapshot:
     return snapshot
 
 
-class _Found:
-    """Snapshot → what travels on: a turn without a candidate ends here, a turn with some drops its own words.
+def _passed(snapshot: Snapshot, candidates: tuple[Candidate, ...]) -> Snapshot | None:
+    """What travels on: a turn without a candidate ends here, a turn with some drops its own words.
 
     A command travels on whatever was found; its candidates are how the extractor reads its text.
     """
-
-    def __init__(self, candidates: dict[str, tuple[Candidate, ...]]) -> None:
-        self._candidates = candidates
-
-    def __call__(self, snapshot: Snapshot) -> Snapshot | None:
-        told_turn = told(snapshot)
-        if told_turn is not None:
-            return replace(snapshot, candidates=self._candidates[told_turn.key])
-        if snapshot.turn is None:
-            return snapshot
-        candidates = self._candidates[snapshot.turn.key]
-        return replace(snapshot, turn=None, candidates=candidates) if candidates else None
+    if told(snapshot) is not None:
+        return replace(snapshot, candidates=candidates)
+    if snapshot.turn is None:
+        return snapshot
+    return replace(snapshot, turn=None, candidates=candidates) if candidates else None

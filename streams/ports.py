@@ -14,6 +14,7 @@ from tables.candidate import Candidate
 from tables.command import Outcome
 from tables.copies import Hit, IndexRow, SessionCopy, UserCopy, UserView
 from tables.erasure import Mark
+from tables.errors import InvalidRecord
 from tables.keys import Position, Scope
 from tables.memory import Memory
 from tables.policy import Policy, Tenant
@@ -48,9 +49,12 @@ class Embedder(Protocol):
 
 
 class Extractor(Protocol):
-    """A turn to candidates in the user's own words, without vectors. Raises Unavailable when it failed."""
+    """Turns to candidates in the user's own words, one answer a turn, with vectors or without.
 
-    async def extract(self, turn: Turn, policy: Policy) -> tuple[Candidate, ...]: ...
+    InvalidRecord in the place of an answer: this turn can never be read. Raises Unavailable when none could be.
+    """
+
+    async def extract(self, turns: Sequence[tuple[Turn, Policy]]) -> list[tuple[Candidate, ...] | InvalidRecord]: ...
 
 
 class Index(Protocol):

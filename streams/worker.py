@@ -11,6 +11,7 @@ import structlog
 
 from connectors.ledger import Ledger
 from connectors.model.extractive import Extractive
+from connectors.model.weights import load as load_weights
 from streams.admit import Admit
 from streams.batch import Handle, Taken
 from streams.collect import Collect
@@ -41,6 +42,7 @@ class Steps:
         self._gate = Gate()
         self._finished_at = time.monotonic()
         fencing = Fencing(ledger=ledger, copies=parts.copies, now=wall_clock)
+        head, sieve = (None, None) if settings.embedder == "hash" else load_weights()
         self.collect = Collect(
             ledger=ledger,
             bus=parts.bus,
@@ -50,8 +52,10 @@ class Steps:
             verify=parts.signer.verify,
             now=wall_clock,
             partitions=settings.partitions,
+            sieve=sieve,
         )
-        self.extract = Extract(bus=parts.bus, tenants=parts.tenants, extractor=Extractive(), embedder=parts.embedder)
+        extractor = Extractive(parts.embedder, head)
+        self.extract = Extract(bus=parts.bus, tenants=parts.tenants, extractor=extractor, embedder=parts.embedder)
         receipts = Receipts(ledger=ledger, bus=parts.bus, copies=parts.copies, read=parts.reader.receipt)
         self.admit = _admit(parts, ledger, fencing, receipts)
         self.heal = Heal(

@@ -48,6 +48,7 @@ class Extraction:
     candidates: tuple[Candidate, ...] = ()
     wishes: tuple[Wish, ...] = ()
     drops: tuple[Dropped, ...] = ()
+    foreign: tuple[tuple[int, int], ...] = ()  # spans that no one may read: what follows "translate this:"
 
 
 @dataclass(slots=True)
@@ -73,6 +74,7 @@ class _Work:
     facts: list[_Fact] = field(default_factory=list)
     wishes: list[Wish] = field(default_factory=list)
     drops: list[Dropped] = field(default_factory=list)
+    foreign: list[tuple[int, int]] = field(default_factory=list)
 
     def drop(self, span: tuple[int, int], reason: Drop) -> None:
         self.drops.append(Dropped(span, reason))
@@ -97,8 +99,8 @@ def extract(
     for number, (start, end) in enumerate(spans):
         foreign = _read_sentence(work, start, end)
         if foreign is not None:
-            for span in spans[number + 1 :]:
-                work.drop(span, foreign)
+            work.foreign = spans[number + 1 :]
+            work.drops += [Dropped(span, foreign) for span in work.foreign]
             break
     return _finished(work)
 
@@ -159,7 +161,7 @@ def _read_clause(work: _Work, start: int, end: int, zh: bool, grows: bool) -> bo
             return True
         if found is Drop.THIRD_PARTY and grows and work.facts[-1].subject != SELF and _grow(work, end):
             return True
-        if found is Drop.NOT_WORTH and _refused(work.policy, sensitivity(text)):
+        if found is Drop.NOT_WORTH and refused(work.policy, sensitivity(text)):
             found = Drop.SENSITIVE_REFUSED
         if found is not Drop.SESSION_WISH:
             work.drop((start, end), found)
@@ -202,7 +204,8 @@ def _judge(work: _Work, text: str, zh: bool, remembered: bool, span: tuple[int, 
     return Drop.REQUEST if frames.is_request(text, zh) else Drop.NOT_WORTH
 
 
-def _refused(policy: Policy, kind: Sensitivity) -> bool:
+def refused(policy: Policy, kind: Sensitivity) -> bool:
+    """Whether the tenant stores nothing of this class."""
     return policy.sensitive.get(kind, Sensitive.ALLOW) is Sensitive.REFUSE
 
 
@@ -225,12 +228,12 @@ def _finished(work: _Work) -> Extraction:
         span = (fact.start, fact.end)
         if tokens(candidate.content) > work.policy.item_tokens:
             work.drop(span, Drop.TOO_LONG)
-        elif _refused(work.policy, candidate.sensitivity):
+        elif refused(work.policy, candidate.sensitivity):
             work.drop(span, Drop.SENSITIVE_REFUSED)
         else:
             candidates.setdefault(candidate.id, candidate)
     drops = tuple(sorted(work.drops, key=lambda dropped: dropped.span))
-    return Extraction(tuple(candidates.values()), tuple(work.wishes), drops)
+    return Extraction(tuple(candidates.values()), tuple(work.wishes), drops, tuple(work.foreign))
 
 
 def _candidate(work: _Work, fact: _Fact) -> Candidate:
@@ -256,7 +259,7 @@ def _candidate(work: _Work, fact: _Fact) -> Candidate:
         polarity=polarity,
         content=content,
         span=(fact.start, fact.end),
-        expires_at=_expires_at(kind, said, turn.zone_minutes),
+        expires_at=expires_at(kind, said, turn.zone_minutes),
         confidence=confidence,
         explicit=confidence >= 0.8,
         importance=entry.importance,
@@ -278,7 +281,7 @@ def _day_value(reading: Reading, said: list[Said]) -> str:
     return said[-1].exact if said and name == "task.date" else reading.value
 
 
-def _expires_at(kind: Kind, said: list[Said], zone_minutes: int) -> int:
+def expires_at(kind: Kind, said: list[Said], zone_minutes: int) -> int:
     """The end of a commitment or plan, or of what holds "until …"; a task's own dates stay true after they pass."""
     if kind is Kind.TASK:
         return 0

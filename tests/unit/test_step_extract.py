@@ -15,7 +15,7 @@ from streams.batch import Taken
 from streams.extract import Extract
 from streams.ports import Extractor
 from tables.candidate import Candidate
-from tables.errors import Unavailable
+from tables.errors import InvalidRecord, Unavailable
 from tables.keys import Position, Scope
 from tables.policy import Policy
 from tables.snapshot import Snapshot, SnapshotKind
@@ -29,11 +29,11 @@ class Failing:
     def __init__(self, times: int) -> None:
         self.times = times
 
-    async def extract(self, turn: Turn, policy: Policy) -> tuple[Candidate, ...]:
+    async def extract(self, turns: Sequence[tuple[Turn, Policy]]) -> list[tuple[Candidate, ...] | InvalidRecord]:
         if self.times:
             self.times -= 1
             raise Unavailable("extractor")
-        return await Extractive().extract(turn, policy)
+        return await Extractive().extract(turns)
 
 
 async def collected(m: Machine, *records: Taken) -> Sequence[Taken]:

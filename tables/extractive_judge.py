@@ -1,0 +1,200 @@
+"""What the trained head adds to the closed rules, sentence by sentence (A5, A7).
+
+The hard laws have the last word: an instruction to the system, text of the engine's own prompt, a business system's
+facts, refused classes, a wish for this session and whatever follows "translate this:" never become a memory, however
+sure the head is. Of the rest the head may take away what a rule read (a frame that the rules did not see) and give
+what they did not read, in the words of the sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from tables import extractive_frames as frames
+from tables.candidate import SELF, Candidate, Confirmation, Kind, Polarity, Sensitivity
+from tables.dates import days_said
+from tables.extractive import Dropped, Extraction, expires_at, refused
+from tables.extractive_clauses import clauses
+from tables.extractive_values import is_task_marked
+from tables.features import Noticed, features
+from tables.head import Head, Judgement
+from tables.keys import memory_id
+from tables.policy import Policy
+from tables.sensitive import gravest, sensitivity
+from tables.slots import slot_of, task_of
+from tables.text import language, normalised, sentences, tokens
+from tables.turn import Turn
+from tables.worth import Drop
+
+HARD: Final = frozenset(
+    (Drop.ASSISTANT, Drop.INSTRUCTION, Drop.INJECTED, Drop.AUTHORITATIVE, Drop.SENSITIVE_REFUSED, Drop.TOO_LONG)
+)
+READ_MAX: Final = 400  # characters of a sentence that the head sees
+DENIES_FROM: Final = 0.5
+
+# The slot of a fact that no rule has read: many-valued, its value is what was said.
+OPEN_SLOTS: Final[Mapping[Kind, str]] = {
+    Kind.IDENTITY: "identity.trait",
+    Kind.HEALTH: "health.condition",
+    Kind.BOUNDARY: "boundary.rule",
+    Kind.VALUE: "value.principle",
+    Kind.PREFERENCE: "preference.habit",
+    Kind.COMMITMENT: "commitment.promise",
+    Kind.FACT: "fact.note",
+    Kind.TASK: "task.need",
+    Kind.PLAN: "plan.intent",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence that the head is asked about."""
+
+    span: tuple[int, int]
+    text: str
+    zh: bool
+    noticed: Noticed
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        return features(self.text, self.zh, self.noticed)
+
+
+def asked(turn: Turn, extraction: Extraction) -> tuple[Sentence, ...]:
+    """The sentences of `turn` that no hard law has decided, as the head sees them."""
+    found: list[Sentence] = []
+    for start, end in sentences(turn.content):
+        drops = frozenset(d.reason for d in extraction.drops if start <= d.span[0] < end)
+        if drops & HARD or any(first <= start < last for first, last in extraction.foreign):
+            continue
+        text = turn.content[start : min(end, start + READ_MAX)]
+        own = tuple(c for c in extraction.candidates if start <= c.span[0] < end)
+        wished = any(wish.content in text for wish in extraction.wishes)
+        found.append(Sentence((start, end), text, language(text) == "zh", Noticed(own, drops, wished)))
+    return tuple(found)
+
+
+def judged(
+    turn: Turn,
+    policy: Policy,
+    extraction: Extraction,
+    about: Sequence[Sentence],
+    judgements: Sequence[Judgement],
+    head: Head,
+) -> Extraction:
+    """`extraction` after the head has spoken of the sentences `about`, one judgement each."""
+    candidates: dict[str, Candidate] = {}
+    drops = list(extraction.drops)
+    seen = {id(c) for sentence in about for c in sentence.noticed.candidates}
+    rest = [c for c in extraction.candidates if id(c) not in seen]
+    for sentence, judgement in zip(about, judgements, strict=True):
+        limits = head.limits_of("zh" if sentence.zh else "en")
+        read = sentence.noticed.candidates
+        if read:
+            kept = [c for c in read if _stands(c, judgement, limits.veto)]
+            if len(kept) < len(read):
+                drops.append(Dropped(sentence.span, Drop.NOT_WORTH))
+            candidates.update({c.id: _filed(c, judgement) for c in kept})
+        elif judgement.keep >= limits.draft and not sentence.noticed.wished:
+            sure = judgement.keep >= limits.accept
+            found = _in_own_words(turn, policy, sentence, judgement, sure)
+            candidates.update({c.id: c for c in found})
+    return Extraction(
+        tuple(sorted((*rest, *candidates.values()), key=lambda c: c.span)),
+        extraction.wishes,
+        tuple(sorted(drops, key=lambda d: d.span)),
+        extraction.foreign,
+    )
+
+
+def _stands(candidate: Candidate, judgement: Judgement, veto: float) -> bool:
+    """Whether what a rule read is kept: "remember this" always, the rest unless the head is sure that it is nothing."""
+    if candidate.slot == "fact.note":
+        return True
+    sure = judgement.keep + (judgement.third if candidate.subject != SELF else 0.0)
+    return sure >= veto
+
+
+def _filed(candidate: Candidate, judgement: Judgement) -> Candidate:
+    """What was asked to be remembered goes under the kind that the head sees in it."""
+    if candidate.slot != "fact.note" or judgement.keep < DENIES_FROM:
+        return candidate
+    slot = OPEN_SLOTS[judgement.kind]
+    entry = slot_of(slot)
+    return replace(
+        candidate,
+        id=memory_id(candidate.turn, candidate.subject, slot, candidate.value, candidate.polarity.value),
+        kind=judgement.kind,
+        slot=slot,
+        single=entry.single,
+        importance=entry.importance,
+        sensitivity=gravest(entry.sensitivity, candidate.sensitivity),
+        task=task_of(judgement.kind, candidate.task),
+    )
+
+
+def _in_own_words(
+    turn: Turn, policy: Policy, sentence: Sentence, judgement: Judgement, sure: bool
+) -> tuple[Candidate, ...]:
+    """The statement of a sentence without its questions and errands, as one candidate; () when nothing is left."""
+    start, end = _statement(turn.content, sentence)
+    content = turn.content[start:end]
+    if not content or tokens(content) > policy.item_tokens or refused(policy, sensitivity(content)):
+        return ()
+    slot = OPEN_SLOTS[judgement.kind]
+    entry = slot_of(slot)
+    said = days_said(content, turn.at, turn.zone_minutes)
+    polarity = Polarity.NEGATIVE if judgement.negative >= DENIES_FROM else Polarity.POSITIVE
+    value = normalised(content)
+    marked = is_task_marked(content)
+    return (
+        Candidate(
+            id=memory_id(turn.key, SELF, slot, value, polarity.value),
+            scope=turn.scope,
+            session=turn.session,
+            task=task_of(judgement.kind, turn.task, marked),
+            topic=turn.topic,
+            kind=judgement.kind,
+            subject=SELF,
+            slot=slot,
+            single=entry.single,
+            value=value,
+            polarity=polarity,
+            content=content,
+            span=(start, end),
+            expires_at=expires_at(judgement.kind, said, turn.zone_minutes),
+            confidence=round(judgement.keep, 4),
+            explicit=False,  # the head alone never freezes anything
+            importance=entry.importance,
+            confirmation=Confirmation.STATED if sure else Confirmation.INFERRED,
+            sensitivity=gravest(entry.sensitivity, _sensitivity(judgement.kind, content)),
+            lang=turn.lang or language(content),
+            turn=turn.key,
+            turn_id=turn.id,
+            at=turn.at,
+            position=turn.position,
+        ),
+    )
+
+
+def _sensitivity(kind: Kind, content: str) -> Sensitivity:
+    return sensitivity(content) if kind is not Kind.HEALTH else gravest(Sensitivity.HEALTH, sensitivity(content))
+
+
+def _statement(content: str, sentence: Sentence) -> tuple[int, int]:
+    """The sentence without questions and errands at its beginning and end; whole when that leaves nothing."""
+    start, end = sentence.span
+    parts = [
+        (first, last)
+        for first, last in clauses(content, start, end, sentence.zh)
+        if not _asks_or_orders(content[first:last].strip(), sentence.zh)
+    ]
+    if not parts:
+        return start, end
+    return parts[0][0], parts[-1][1]
+
+
+def _asks_or_orders(clause: str, zh: bool) -> bool:
+    return frames.is_question(clause) or frames.is_request(clause, zh)
