@@ -36,6 +36,7 @@ from tables.erasure import parse_erasure
 from tables.errors import BadRecord, InvalidRecord, Unavailable
 from tables.keys import Position, Scope, checked_id, route, row_key, tenant_routes
 from tables.policy import Clock, Tenant
+from tables.sensitive import masked
 from tables.session import Session, fold, seen_mark, wished
 from tables.sieve import Sieve
 from tables.snapshot import Due, Snapshot, SnapshotKind
@@ -146,6 +147,7 @@ class Collect:
         turn = parse_turn(data, Position(record.topic, record.partition, record.offset, item))
         tenant = self._checked(record, turn.scope, turn.at)
         policy = tenant.policy_at(turn.at)
+        turn = replace(turn, content=masked(turn.content, policy))
         self._advance(record.partition, tenant, turn.at, work)
         if self._fencing.fenced(record.partition, turn):
             TURNS_TOTAL.labels("fenced", "").inc()
