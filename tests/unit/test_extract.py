@@ -341,8 +341,10 @@ def test_an_identity_number_is_refused_and_allowed_only_by_policy() -> None:
     assert candidate.sensitivity is Sensitivity.IDENTITY_NUMBER
 
 
-def test_a_number_that_fails_its_check_sum_is_no_identity_number() -> None:
-    assert only("记一下，我的编号是110105194912310021").sensitivity is not Sensitivity.IDENTITY_NUMBER
+def test_a_mistyped_identity_number_is_one_too_and_a_number_without_a_date_is_none() -> None:
+    drops = extract(replace(TURN, content="记一下，我的编号是110105194912310021"), POLICY).drops
+    assert [dropped.reason for dropped in drops] == [Drop.SENSITIVE_REFUSED]
+    assert only("记一下，我的编号是110105779912310021").sensitivity is not Sensitivity.IDENTITY_NUMBER
 
 
 def test_what_is_too_long_is_dropped_whole_and_never_cut() -> None:
