@@ -8,7 +8,7 @@ from typing import Final, NoReturn
 
 import typer
 
-from streams.commands import audit, bench, command, dlq, erase, schemas, send, serve, tail, tenant, token, topics
+from streams.commands import audit, bench, command, dlq, erase, eval, schemas, send, serve, tail, tenant, token, topics  # noqa: A004
 from tables.errors import InvalidRecord, Misconfigured, Unavailable
 
 EXIT_DATA: Final = 65  # EX_DATAERR: what was given can never be right
@@ -52,6 +52,7 @@ app.command(short_help="Print the records of a topic.")(tail.tail)
 app.add_typer(dlq.app, name="dlq")
 app.command(short_help="Compare ledger, index and Redis.")(audit.audit)
 app.command(short_help="Measure one worker.")(bench.bench)
+app.command("eval", help=eval.HELP, short_help="Play scenarios and score them.")(eval.evaluate)
 app.command(short_help="Write or check the contracts of the topics.")(schemas.schemas)
 
 
