@@ -87,7 +87,7 @@ class Player:
             **{name: value for name, value in flags.items() if value is not None},
         }
         self._written(scope, await self._ground.turn(scope, body))
-        self._days.add(_day(step.moment, step.moment))
+        self._days.add(_day(step.moment))
 
     async def _command(self, step: CommandStep) -> None:
         scope = self._scope(step.place)
@@ -156,7 +156,7 @@ class Player:
         if not isinstance(step, TurnStep) or not self._unsettled:
             return False
         due = any(at and at <= step.moment.at for at in self._due.values())
-        return not due and self._days == {_day(step.moment, step.moment)}
+        return not due and self._days == {_day(step.moment)}
 
     async def _falling_due(self, at: int) -> list[Scope]:
         """The users of whom something falls due until `at`."""
@@ -231,5 +231,6 @@ def _is_own(item: Mapping[str, Any]) -> bool:
     return PUBLIC.isdisjoint({item.get("origin"), item.get("confirmation"), item.get("type")})
 
 
-def _day(moment: Moment, zone: Moment) -> object:
-    return local_day(moment.at, zone.zone_minutes), zone.zone_minutes
+def _day(moment: Moment) -> object:
+    """The day of this moment where it was said: one day in two zones is not the same."""
+    return local_day(moment.at, moment.zone_minutes), moment.zone_minutes

@@ -8,12 +8,24 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from streams.evaluation.cost import Cost
+from tables.scenario import Group
 from tables.scoring import Result, Scores, by_group, high_risk, scores
 from tables.write_scoring import WriteScores
 
 CEILINGS: Final = frozenset(
     {"stale_use_rate", "residual_recall", "leaks", "drift", "junk", "duplicates", "p50", "p95", "seconds"}
 )
+_GROUP: Final = frozenset({"passed", "recall", "precision"})
+_TOTALS: Final = _GROUP | {
+    "stale_use_rate",
+    "residual_recall",
+    "leaks",
+    "returned_precision",
+    "drift",
+    "seconds",
+    *(f"{name}.{rank}" for name in ("latency_ms", "context_tokens") for rank in ("p50", "p95")),
+}
+_WRITE: Final = frozenset({"stored", "junk", "recall", "values_found", "duplicates"})
 _DIGITS: Final = 4
 
 
@@ -37,30 +49,49 @@ def parse_floor(text: str) -> Floor:
     match = re.fullmatch(r"([a-zA-Z0-9_.-]+)=([0-9]+(?:\.[0-9]+)?)", text)
     if match is None:
         raise ValueError(f"{text!r} is no floor: write name=value, as in passed=0.9")
+    if not _is_name(match[1]):
+        raise ValueError(
+            f"{match[1]!r} is no score; there are {', '.join(sorted(_TOTALS))}, each also after high_risk.; "
+            "groups.GROUP.(passed, recall, precision); write.LANG.(" + ", ".join(sorted(_WRITE)) + ")"
+        )
     return Floor(match[1], float(match[2]))
 
 
 def missed(floors: Sequence[Floor], document: Mapping[str, Any]) -> list[str]:
-    """What of `floors` the result does not reach, with what it has. Raises ValueError for a name it does not have."""
+    """What of `floors` the result does not reach, with what it has; what it has nothing of is not reached."""
     found = [(floor, _looked_up(floor.path, document)) for floor in floors]
     return [
-        f"{floor}: {held:g}"
+        f"{floor}: {'there is none' if held is None else format(held, 'g')}"
         for floor, held in found
-        if (held > floor.value if floor.is_ceiling else held < floor.value)
+        if held is None or (held > floor.value if floor.is_ceiling else held < floor.value)
     ]
 
 
-def _looked_up(path: str, document: Mapping[str, Any]) -> float:
+def _is_name(path: str) -> bool:
+    head, _, rest = path.partition(".")
+    match head:
+        case "totals" | "high_risk":
+            return rest in _TOTALS
+        case "groups":
+            group, _, score = rest.partition(".")
+            return group in set(Group) and score in _GROUP
+        case "write":
+            return rest.rpartition(".")[2] in _WRITE and "." in rest
+        case _:
+            return path in _TOTALS
+
+
+def _looked_up(path: str, document: Mapping[str, Any]) -> float | None:
+    """The number at `path`, None where nothing was played; `passed` as the share that it is."""
     parts = path.split(".")
-    place: Any = document if parts[0] in ("groups", "totals", "high_risk", "write") else document["totals"]
+    whole: Any = document if parts[0] in ("groups", "totals", "high_risk", "write") else document["totals"]
+    place: Any = whole
     for part in parts[:-1]:
-        place = place.get(part) if isinstance(place, Mapping) else None
-    held = place.get(parts[-1]) if isinstance(place, Mapping) else None
-    if isinstance(held, bool) or not isinstance(held, int | float):
-        raise ValueError(f"the result has no number {path!r}")
-    if parts[-1] == "passed":
-        return held / place["total"] if place["total"] else 1.0
-    return float(held)
+        place = place.get(part, {})
+    held = place.get(parts[-1])
+    if held is None or (parts[-1] == "passed" and not place["total"]):
+        return None
+    return float(held / place["total"] if parts[-1] == "passed" else held)
 
 
 def document(
