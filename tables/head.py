@@ -1,7 +1,8 @@
-"""The trained head: one vector and the rules' evidence of a sentence to a probability for each label.
+"""The trained head: a sentence's vector, the rules' evidence and its words' to a probability for each label.
 
-A multinomial logistic regression. Its weights are trained by `tests.extraction.train` and read by a connector; the
-arithmetic here is numpy only and the same on every machine to the last few bits.
+A multinomial logistic regression over three views: what the sentence means, what the rules noticed, which words it
+has. Its weights are trained by `tests.extraction.train` and read by a connector; the arithmetic here is numpy only and
+the same on every machine to the last few bits.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tables.candidate import Kind
-from tables.features import FEATURES
+from tables.sieve import Words
 
 Floats = NDArray[np.float32]
 
@@ -46,7 +47,9 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Head:
-    """Weights. d = dimensions of a vector + len(FEATURES), k = len(labels).
+    """Weights. d = dimensions of a vector + len(FEATURES) + k, k = len(labels).
+
+    words        a score for each label by the words alone
 
     mean, scale  (d,) float32: a row is (row - mean) * scale before it is multiplied
     weights, bias      (d, k), (k,) float32
@@ -55,6 +58,7 @@ class Head:
     """
 
     labels: tuple[str, ...]
+    words: Words
     mean: Floats
     scale: Floats
     weights: Floats
@@ -63,11 +67,14 @@ class Head:
     polarity_bias: float
     limits: Mapping[str, Limits]
 
-    def judge(self, vectors: Sequence[Sequence[float]], noticed: Sequence[Sequence[float]]) -> list[Judgement]:
-        """One judgement a row. `vectors`: passage vectors, `noticed`: numbers per FEATURES."""
-        if not vectors:
+    def judge(
+        self, texts: Sequence[str], vectors: Sequence[Sequence[float]], noticed: Sequence[Sequence[float]]
+    ) -> list[Judgement]:
+        """One judgement a text. `vectors`: its passage vectors, `noticed`: numbers per FEATURES."""
+        if not texts:
             return []
-        rows = np.hstack([np.asarray(vectors, np.float32), np.asarray(noticed, np.float32)])
+        words = np.stack([self.words.scores(text) for text in texts])
+        rows = np.hstack([np.asarray(vectors, np.float32), np.asarray(noticed, np.float32), words])
         scaled = (rows - self.mean) * self.scale
         odds = scaled @ self.weights + self.bias
         odds -= odds.max(axis=1, keepdims=True)
@@ -85,8 +92,3 @@ class Head:
         keeps = {label: of.get(label, 0.0) for label in KEEPS}
         kind = max(keeps, key=lambda label: keeps[label])
         return Judgement(min(1.0, sum(keeps.values())), Kind(kind), of.get(THIRD, 0.0), negative)
-
-
-def fits(dimensions: int, features: int) -> bool:
-    """Whether weights made for so many dimensions and features are for this version of the rules."""
-    return features == len(FEATURES) and dimensions > 0

@@ -38,9 +38,10 @@ class Extractive:
             return [extraction.candidates for extraction in read]
         about = [asked(turn, extraction) for (turn, _), extraction in zip(turns, read, strict=True)]
         flat = [sentence for some in about for sentence in some]
-        vectors = await self._embedder.passages([sentence.text for sentence in flat])
-        judgements = iter(self._head.judge(vectors, [sentence.numbers for sentence in flat]))
-        known = dict(zip([sentence.text for sentence in flat], vectors, strict=True))
+        texts = [sentence.text for sentence in flat]
+        vectors = await self._embedder.passages(texts)
+        judgements = iter(self._head.judge(texts, vectors, [sentence.numbers for sentence in flat]))
+        known = dict(zip(texts, vectors, strict=True))
         out: list[tuple[Candidate, ...] | InvalidRecord] = []
         for (turn, policy), extraction, some in zip(turns, read, about, strict=True):
             spoken = [next(judgements) for _ in some]

@@ -13,7 +13,7 @@ import numpy as np
 from tables.errors import Misconfigured
 from tables.features import FEATURES
 from tables.head import Head, Limits
-from tables.sieve import Sieve
+from tables.sieve import Sieve, Words
 
 FILE: Final = Path(__file__).with_name("extractive.npz")
 
@@ -29,8 +29,15 @@ def load(path: Path = FILE) -> tuple[Head, Sieve]:
     if told["features"] != list(FEATURES):
         raise Misconfigured(f"{path.name} was trained for other rules: train it again")
     limits = {lang: Limits(**one) for lang, one in told["limits"].items()}
+    names = arrays["grams"].tobytes().decode().split("\n")
+    scale = np.float32(told["words_scale"])
     head = Head(
         labels=tuple(told["labels"]),
+        words=Words(
+            index={name: row for row, name in enumerate(names)},
+            weights=arrays["words"].astype(np.float32) * scale,
+            bias=arrays["words_bias"].astype(np.float32),
+        ),
         mean=arrays["mean"].astype(np.float32),
         scale=arrays["scale"].astype(np.float32),
         weights=arrays["weights"].astype(np.float32),
@@ -39,13 +46,19 @@ def load(path: Path = FILE) -> tuple[Head, Sieve]:
         polarity_bias=float(told["polarity_bias"]),
         limits=limits,
     )
-    names = arrays["grams"].tobytes().decode().split("\n")
     weights = dict(zip(names, arrays["gram_weights"].astype(float).tolist(), strict=True))
     return head, Sieve(weights, float(told["sieve_bias"]), told["sieve_limits"])
 
 
 def save(head: Head, sieve: Sieve, path: Path = FILE) -> None:
-    """Write both, the same bytes for the same weights: half precision, names and numbers in a fixed order."""
+    """Write both, of one vocabulary: the same bytes for the same weights, in a byte or two a number.
+
+    Raises ValueError when the two do not name the same grams.
+    """
+    names = list(head.words.index)
+    if names != list(sieve.weights):
+        raise ValueError("head and sieve have one vocabulary")
+    scale = float(np.abs(head.words.weights).max()) / 127
     told = {
         "features": list(FEATURES),
         "labels": list(head.labels),
@@ -53,8 +66,8 @@ def save(head: Head, sieve: Sieve, path: Path = FILE) -> None:
         "polarity_bias": head.polarity_bias,
         "sieve_bias": sieve.bias,
         "sieve_limits": dict(sorted(sieve.limits.items())),
+        "words_scale": scale,
     }
-    grams = sorted(sieve.weights)
     arrays: dict[str, Any] = {
         "told": np.frombuffer(json.dumps(told, sort_keys=True).encode(), np.uint8),
         "mean": head.mean.astype(np.float32),
@@ -62,7 +75,9 @@ def save(head: Head, sieve: Sieve, path: Path = FILE) -> None:
         "weights": head.weights.astype(np.float16),
         "bias": head.bias.astype(np.float32),
         "polarity": head.polarity.astype(np.float16),
-        "grams": np.frombuffer("\n".join(grams).encode(), np.uint8),
-        "gram_weights": np.array([sieve.weights[gram] for gram in grams], np.float16),
+        "grams": np.frombuffer("\n".join(names).encode(), np.uint8),
+        "gram_weights": np.array(list(sieve.weights.values()), np.float16),
+        "words": np.rint(head.words.weights / scale).astype(np.int8),
+        "words_bias": head.words.bias.astype(np.float32),
     }
     np.savez_compressed(path, **arrays)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,23 +19,25 @@ from numpy.typing import NDArray
 from rich.console import Console
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
 from sklearn.preprocessing import normalize
 
 from connectors.model.embedder import DIMENSIONS, NanoEmbedder
 from connectors.model.weights import FILE, save
-from tables.features import FEATURES
 from tables.head import KEEPS, Head, Limits
-from tables.sieve import Sieve, grams
+from tables.sieve import Sieve, Words, grams
 from tests.extraction.data import LABELS, Row, numbers, training
 
 Floats = NDArray[np.float32]
 
 CACHE: Final = Path(".local/extraction.npz")
 VECTOR_SCALE: Final = 0.2  # a standardised vector weighs this much against the rules' evidence
-C: Final = 0.3
-SIEVE_C: Final = 3.0
+WORDS_SCALE: Final = 0.3
+NOTICED_SCALE: Final = 0.5
+C: Final = 0.2
+WORDS_C: Final = 3.0
+FOLDS: Final = 3
 SIEVE_RECALL: Final = 0.985  # of what is worth keeping, among sentences left out of training
-GRAM_MIN: Final = 0.05  # smaller weights change nothing
 JUNK_AIM: Final = 0.05  # of what is stored, on the mix below
 JUNK_WEIGHT: Final = 1.7  # a chat has 70 % junk turns, the training files 58 %
 VETO: Final = 0.12
@@ -60,55 +63,89 @@ def vectors(texts: list[str]) -> Floats:
     return np.stack([held[key] for key in keys])
 
 
-class Fit:
-    """One fit on some rows: standardisation, head, polarity."""
+class WordsFit:
+    """Linear models over the grams of some texts: one for each label, and one for being worth keeping at all."""
 
-    def __init__(self, given: Floats, data: list[Row]) -> None:
-        spread = given.std(axis=0)
-        weight = np.concatenate([np.full(DIMENSIONS, VECTOR_SCALE), np.ones(len(FEATURES)) * 0.5])
-        self.mean = given.mean(axis=0)
+    def __init__(self, data: Sequence[Row]) -> None:
+        self._counter = CountVectorizer(analyzer=grams, binary=True, min_df=2)
+        rows = normalize(self._counter.fit_transform([row.text for row in data]).astype(float))
+        self._labels = LogisticRegression(C=WORDS_C, max_iter=200, tol=1e-3).fit(rows, [row.label for row in data])
+        keeps = [row.keep for row in data]
+        self._keep = LogisticRegression(C=WORDS_C, max_iter=300, class_weight="balanced").fit(rows, keeps)
+
+    def scores(self, data: Sequence[Row]) -> Floats:
+        """Log odds by label, (n, labels)."""
+        found: Floats = self._labels.decision_function(self._rows(data)).astype(np.float32)
+        return found
+
+    def keep(self, data: Sequence[Row]) -> Floats:
+        """The sieve's score, (n,)."""
+        found: Floats = self._keep.decision_function(self._rows(data)).astype(np.float32)
+        return found
+
+    def words(self) -> Words:
+        names = self._counter.get_feature_names_out().tolist()
+        index = {name: row for row, name in enumerate(names)}
+        return Words(index, self._labels.coef_.T.astype(np.float32), self._labels.intercept_.astype(np.float32))
+
+    def sieve(self, limits: dict[str, float]) -> Sieve:
+        names = self._counter.get_feature_names_out().tolist()
+        return Sieve(
+            dict(zip(names, self._keep.coef_[0].tolist(), strict=True)), float(self._keep.intercept_[0]), limits
+        )
+
+    def _rows(self, data: Sequence[Row]) -> Any:
+        return normalize(self._counter.transform([row.text for row in data]).astype(float))
+
+
+class Fit:
+    """One fit on some rows. The words' scores that the head is trained on come from folds that did not see the row."""
+
+    def __init__(self, given: Floats, data: Sequence[Row]) -> None:
+        self.words = WordsFit(data)
+        rows = np.hstack([given, _unseen_scores(data)])
+        self.mean = rows.mean(axis=0)
         self.mean[DIMENSIONS:] = 0
-        self.scale = np.where(spread > 0, weight / np.maximum(spread, 1e-6), 0)
-        self.scale[DIMENSIONS:] = 0.5
-        scaled = self.scaled(given)
-        blind = scaled.copy()
-        blind[:, DIMENSIONS:] = 0  # each row twice, once without the rules' evidence: it must not lean on them alone
-        labels = [row.label for row in data]
-        self.head = LogisticRegression(C=C, max_iter=3000).fit(np.vstack([scaled, blind]), labels * 2)
+        self.scale = np.full(rows.shape[1], WORDS_SCALE, np.float32)
+        self.scale[:DIMENSIONS] = VECTOR_SCALE / np.maximum(given[:, :DIMENSIONS].std(axis=0), 1e-6)
+        self.scale[DIMENSIONS : given.shape[1]] = NOTICED_SCALE
+        scaled = (rows - self.mean) * self.scale
+        self.head = LogisticRegression(C=C, max_iter=2000).fit(scaled, [row.label for row in data])
         keeps = np.array([row.keep for row in data])
         negative = [row.polarity == "neg" for row in data if row.keep]
-        self.polarity = LogisticRegression(C=C, max_iter=3000, class_weight="balanced").fit(scaled[keeps], negative)
+        self.polarity = LogisticRegression(C=C, max_iter=2000, class_weight="balanced").fit(scaled[keeps], negative)
 
-    def scaled(self, given: Floats) -> Floats:
-        scaled: Floats = (given - self.mean) * self.scale
-        return scaled
-
-    def keep(self, given: Floats) -> Floats:
-        chances = self.head.predict_proba(self.scaled(given))
+    def keep(self, given: Floats, data: Sequence[Row]) -> Floats:
+        """Probability of being worth keeping, (n,)."""
+        rows = np.hstack([given, self.words.scores(data)])
+        chances = self.head.predict_proba((rows - self.mean) * self.scale)
         kept: Floats = chances[:, np.isin(self.head.classes_, KEEPS)].sum(axis=1)
         return kept
 
 
-def sieve_of(data: list[Row]) -> Sieve:
-    """A sieve without limits yet."""
-    counter = CountVectorizer(analyzer=grams, binary=True, min_df=2)
-    rows = normalize(counter.fit_transform([row.text for row in data]).astype(float))
-    fit = LogisticRegression(C=SIEVE_C, max_iter=3000, class_weight="balanced").fit(rows, [row.keep for row in data])
-    names = counter.get_feature_names_out()
-    weights = {name: round(float(w), 3) for name, w in zip(names, fit.coef_[0], strict=True) if abs(w) >= GRAM_MIN}
-    return Sieve(weights, float(fit.intercept_[0]), {"zh": -1e9, "en": -1e9})
+def _unseen_scores(data: Sequence[Row]) -> Floats:
+    scores: Floats | None = None
+    for inside, outside in KFold(FOLDS, shuffle=True, random_state=0).split(np.arange(len(data))):
+        found = WordsFit([data[row] for row in inside]).scores([data[row] for row in outside])
+        if scores is None:
+            scores = np.zeros((len(data), found.shape[1]), np.float32)
+        scores[outside] = found
+    if scores is None:
+        raise ValueError("no rows")
+    return scores
 
 
-def left_out(given: Floats, data: list[Row]) -> tuple[Floats, Floats]:
-    """(head's probability, sieve's score) of each row by a fit on the other files."""
+def left_out(given: Floats, data: Sequence[Row]) -> tuple[Floats, Floats]:
+    """(head's probability, sieve's score) of each row by a fit on other files, a third of the files at a time."""
     kept, scores = np.zeros(len(data), np.float32), np.zeros(len(data), np.float32)
-    for source in sorted({row.source for row in data}):
-        console.print(f"without {source}")
-        inside = np.array([row.source != source for row in data])
-        others = [row for row in data if row.source != source]
-        kept[~inside] = Fit(given[inside], others).keep(given[~inside])
-        sieve = sieve_of(others)
-        scores[~inside] = [sieve.of(row.text) for row in data if row.source == source]
+    sources = sorted({row.source for row in data})
+    for part in range(FOLDS):
+        away = set(sources[part::FOLDS])
+        console.print(f"without {', '.join(sorted(away))}")
+        outside = np.array([row.source in away for row in data])
+        others, mine = [r for r in data if r.source not in away], [r for r in data if r.source in away]
+        fit = Fit(given[~outside], others)
+        kept[outside], scores[outside] = fit.keep(given[outside], mine), fit.words.keep(mine)
     return kept, scores
 
 
@@ -147,6 +184,7 @@ def main() -> None:
     fit = Fit(given, data)
     head = Head(
         labels=tuple(fit.head.classes_.tolist()),
+        words=fit.words.words(),
         mean=fit.mean,
         scale=fit.scale,
         weights=fit.head.coef_.T,
@@ -155,9 +193,9 @@ def main() -> None:
         polarity_bias=float(fit.polarity.intercept_[0]),
         limits=limits,
     )
-    sieve = sieve_of(data)
-    save(head, Sieve(sieve.weights, sieve.bias, sieve_limits), FILE)
-    console.print(f"{FILE.name}: {FILE.stat().st_size // 1024} KB, {len(LABELS)} labels, {len(sieve.weights)} grams")
+    save(head, fit.words.sieve(sieve_limits), FILE)
+    grams_known = len(head.words.index)
+    console.print(f"{FILE.name}: {FILE.stat().st_size // 1024} KB, {len(LABELS)} labels, {grams_known} grams")
 
 
 if __name__ == "__main__":
