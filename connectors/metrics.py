@@ -62,3 +62,22 @@ RECALLABLE_SECONDS: Final = Histogram(
     buckets=_FAST,
     registry=REGISTRY,
 )
+EXTRACTOR_CALLS: Final = Counter(
+    "twinsluice_extractor_calls_total",
+    "Calls of the `openai` extractor by outcome. Rising `denied`: key, model or URL is wrong; `throttled`: lower its "
+    "concurrency; `unreadable`: the model does not keep to the schema.",
+    ["outcome"],
+    registry=REGISTRY,
+)
+EXTRACTOR_SECONDS: Final = Histogram(
+    "twinsluice_extractor_call_seconds",
+    "Time of one call of the `openai` extractor, failed ones included.",
+    buckets=(*_FAST, 30.0, 60.0, 120.0),
+    registry=REGISTRY,
+)
+EXTRACTOR_FACTS: Final = Counter(
+    "twinsluice_extractor_facts_total",
+    "Facts that a model stated, by what became of them. Rising `unsupported`: it does not quote, take another one.",
+    ["verdict"],
+    registry=REGISTRY,
+)

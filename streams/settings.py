@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from connectors.kafka.config import KafkaConfig
+from connectors.model.openai_config import OpenaiConfig
 from tables.errors import Misconfigured
 
 PREFIX = "TWINSLUICE_"
@@ -34,6 +35,7 @@ class Settings:
     signing_secret: str
     batch_size: int
     embedder: str
+    openai: OpenaiConfig | None  # None: the default extractor
     log_level: str
 
 
@@ -56,6 +58,7 @@ def load(environment: Mapping[str, str] | None = None) -> Settings:
         signing_secret=_secret(env, "SIGNING_SECRET"),
         batch_size=_whole(env, "BATCH", 1000, low=1, high=10_000),
         embedder=_one_of(env, "EMBEDDER", ("e5", "hash")),
+        openai=_openai(env) if _one_of(env, "EXTRACTOR", ("extractive", "openai")) == "openai" else None,
         log_level=_one_of(env, "LOG_LEVEL", ("info", "debug", "warning", "error")),
     )
 
@@ -69,6 +72,20 @@ def require_signing(settings: Settings) -> str:
     if not settings.signing_secret:
         raise Misconfigured(f"{PREFIX}SIGNING_SECRET is not set: commands and deletes could not be verified")
     return settings.signing_secret
+
+
+def _openai(env: Mapping[str, str]) -> OpenaiConfig:
+    """The endpoint of the `openai` extractor. Raises Misconfigured: without one every turn would wait for ever."""
+    for name in ("OPENAI_URL", "OPENAI_MODEL"):
+        if not env.get(PREFIX + name):
+            raise Misconfigured(f"{PREFIX}{name} is not set: {PREFIX}EXTRACTOR=openai needs it")
+    return OpenaiConfig(
+        url=env[f"{PREFIX}OPENAI_URL"],
+        model=env[f"{PREFIX}OPENAI_MODEL"],
+        key=env.get(f"{PREFIX}OPENAI_KEY", "").strip(),
+        concurrency=_whole(env, "OPENAI_CONCURRENCY", 4, low=1, high=256),
+        timeout_seconds=_whole(env, "OPENAI_TIMEOUT", 30, low=1, high=600),
+    )
 
 
 def _whole(env: Mapping[str, str], name: str, default: int, *, low: int, high: int) -> int:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Final
 
 import structlog
 
 from connectors.ledger import Ledger
 from connectors.model.extractive import Extractive
+from connectors.model.openai import Openai
 from connectors.model.weights import load as load_weights
+from connectors.model.weights import load_relating
 from streams.admit import Admit
 from streams.batch import Handle, Taken
 from streams.collect import Collect
@@ -54,7 +57,8 @@ class Steps:
             partitions=settings.partitions,
             sieve=sieve,
         )
-        extractor = Extractive(parts.embedder, head)
+        openai = settings.openai
+        extractor = Extractive(parts.embedder, head) if openai is None else Openai(openai, moved=self._moved)
         self.extract = Extract(bus=parts.bus, tenants=parts.tenants, extractor=extractor, embedder=parts.embedder)
         receipts = Receipts(ledger=ledger, bus=parts.bus, copies=parts.copies, read=parts.reader.receipt)
         self.admit = _admit(parts, ledger, fencing, receipts)
@@ -74,13 +78,17 @@ class Steps:
         """The handle of a step. Those that write copies stand aside while the copies are repaired."""
         steps: dict[str, Handle] = {"collect": self.collect, "extract": self.extract, "admit": self.admit}
         step = steps[name]
+        writes_copies = name != "extract"  # which may wait long for a model: a repair does not wait for it
 
         async def gated(batch: Sequence[Taken]) -> None:
-            async with self._gate.shared():
+            async with self._gate.shared() if writes_copies else nullcontext():
                 await step(batch)
-            self._finished_at = time.monotonic()
+            self._moved()
 
         return gated
+
+    def _moved(self) -> None:
+        self._finished_at = time.monotonic()
 
     def forget(self) -> None:
         self.collect.forget()
@@ -143,4 +151,5 @@ def _admit(parts: Parts, ledger: Ledger, fencing: Fencing, receipts: Receipts) -
         persist=persist,
         eraser=eraser,
         fencing=fencing,
+        relating=None if parts.settings.embedder == "hash" else load_relating(),
     )
