@@ -6,7 +6,7 @@ book's guard was decided before: what the outbox still holds of it is done again
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from connectors.codec import decode
@@ -18,15 +18,18 @@ from streams.deadletter import letter, send_letters
 from streams.erase import Eraser
 from streams.fence import Fencing
 from streams.persist import Effects, Persist, due_key
-from streams.ports import Bus, Copies, Tenants
+from streams.ports import Bus, Copies, Tenants, Vector
 from streams.users import Users
-from tables.admit import admit
+from tables.admit import Relate, admit
+from tables.candidate import Candidate
 from tables.commanded import apply
 from tables.erase import expire, purge
 from tables.errors import InvalidRecord, Unavailable
 from tables.keys import Position, Scope
+from tables.memory import Memory
 from tables.outbox import acked, behind, pending_at, recorded
 from tables.policy import Policy, Tenant
+from tables.relation import Related, Relating, nearest
 from tables.snapshot import Due, Snapshot, SnapshotKind
 from tables.world import Step, World
 
@@ -68,6 +71,7 @@ class Admit:
         persist: Persist,
         eraser: Eraser,
         fencing: Fencing,
+        relating: Relating | None = None,
     ) -> None:
         self._tenants = tenants
         self._copies = copies
@@ -75,6 +79,7 @@ class Admit:
         self._persist = persist
         self._eraser = eraser
         self._fencing = fencing
+        self._relating = relating
         self._users = Users(ledger)
         self._acked: dict[int, int] = {}
         self._moved = False
@@ -122,6 +127,7 @@ class Admit:
             return
         user = self._user(record, snapshot, tenant, work)
         if behind(user.world.book, record.offset):
+            user.effects.vectors.update({c.id: c.vector for c in snapshot.candidates})
             self._again(user, record.offset)
             if snapshot.due is not None:
                 user.effects.due_done.append(_due_key_of(snapshot.due))
@@ -140,8 +146,9 @@ class Admit:
         for candidate in said:
             policy = tenant.policy_at(candidate.at)
             fences = self._fencing.of(record.partition, candidate.scope)
-            steps.append(admit(candidate, world, policy, candidate.position, fences))
             user.effects.vectors[candidate.id] = candidate.vector
+            relate = _relate(self._relating, user.effects.vectors)
+            steps.append(admit(candidate, world, policy, candidate.position, fences, relate))
             world = steps[-1].world
         if snapshot.command is not None:
             policy = tenant.policy_at(snapshot.command.at)
@@ -199,6 +206,19 @@ class Admit:
         if work.done:
             await self._copies.publish_progress(work.done)
         work.clear()
+
+
+def _relate(relating: Relating | None, vectors: Mapping[str, Vector]) -> Relate | None:
+    """How a candidate stands to the memories nearest to it, by `relating` and the vectors of both."""
+    if relating is None:
+        return None
+
+    def related(candidate: Candidate, memories: Sequence[Memory]) -> Mapping[str, Related]:
+        held = {memory.id: memory for memory in memories if memory.id in vectors}
+        near = nearest(candidate.vector, [(one, vectors[one]) for one in held])
+        return {one: relating.relation(held[one], vectors[one], candidate, candidate.vector) for one in near}
+
+    return related
 
 
 def _due_key_of(due: Due) -> bytes:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from tables.candidate import Candidate, Kind
 from tables.change import Rule
-from tables.conflict import Standing, ask, is_older, question_id, standing
+from tables.conflict import Standing, ask, is_older, is_open, owning_task, question_id, standing
 from tables.consent import consent_at, is_allowed
 from tables.enter import enter, is_held, joined, lapse, memory_from, prune, prune_all, retire, settle
 from tables.erase import fenced
@@ -17,11 +17,22 @@ from tables.keys import Position
 from tables.memory import Memory, State, Status
 from tables.policy import Policy, Sensitive
 from tables.question import QuestionKind, QuestionStatus
+from tables.relation import Related
 from tables.text import tokens
 from tables.world import Step, Working, World
 
+Relate = Callable[[Candidate, Sequence[Memory]], Mapping[str, Related]]
+"""How a candidate stands to memories, by id, as far as it is clear: the same way whenever it is asked."""
 
-def admit(candidate: Candidate, world: World, policy: Policy, position: Position, fences: Sequence[Fence] = ()) -> Step:
+
+def admit(
+    candidate: Candidate,
+    world: World,
+    policy: Policy,
+    position: Position,
+    fences: Sequence[Fence] = (),
+    relate: Relate | None = None,
+) -> Step:
     """What `candidate` makes of `world`. A refusal is a verdict, never an exception.
 
     Guarantees, whatever the order and however often records are delivered:
@@ -33,7 +44,9 @@ def admit(candidate: Candidate, world: World, policy: Policy, position: Position
     - a guess never replaces what is committed: it stays a draft beside it (A5);
     - afterwards both budgets are kept, or everything active is exempt (H2, design §11.12).
 
-    `position`: the record that the changes name as their source. Raises ValueError when scopes differ (a bug upstream).
+    `position`: the record that the changes name as their source. `relate` is asked about what no slot compares: a clear
+    repetition is merged, a clear update replaces as a new value of a slot does. Raises ValueError when scopes differ
+    (a bug upstream).
     """
     if candidate.scope != world.scope:
         raise ValueError("a candidate of another user")
@@ -42,6 +55,8 @@ def admit(candidate: Candidate, world: World, policy: Policy, position: Position
         return Step(world, refused)
     work = Working(world, position, candidate.at)
     place = standing(candidate, work.entries, candidate.at)
+    if relate is not None and place.same is None and not place.rivals:
+        place = _by_meaning(candidate, work, place, relate)
     if _is_repeated(candidate, work, place):
         return Step(world, Rule.REPEATED)
     for entry in place.lapsed:
@@ -77,6 +92,23 @@ def _refused(candidate: Candidate, world: World, policy: Policy, fences: Sequenc
     if not is_allowed(consent, candidate.kind, candidate.sensitivity, policy):
         return Rule.NO_CONSENT
     return None
+
+
+def _by_meaning(candidate: Candidate, work: Working, place: Standing, relate: Relate) -> Standing:
+    """`place` with what `relate` finds among the current memories of the same subject and task."""
+    live = [e for e in work.entries.values() if e.status is Status.ACTIVE and not 0 < e.expires_at <= candidate.at]
+    mine = [work.memory(e.id) for e in live if e.task == owning_task(candidate)]
+    near = [m for m in mine if m.subject == candidate.subject and (is_open(m) or is_open(candidate))]
+    related = relate(candidate, near) if near else {}
+    same = next((e for e in live if related.get(e.id) is Related.SAME and e.polarity is candidate.polarity), None)
+    if same is not None:
+        return replace(place, same=same, kin=(*place.kin, same))
+    over = [e for e in live if related.get(e.id) is Related.UPDATE]
+    return replace(
+        place,
+        rivals=tuple(e for e in over if e.state is not State.DRAFT),
+        drafts=(*place.drafts, *(e for e in over if e.state is State.DRAFT and e not in place.drafts)),
+    )
 
 
 def _is_repeated(candidate: Candidate, work: Working, place: Standing) -> bool:

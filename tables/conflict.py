@@ -17,6 +17,7 @@ from tables.candidate import Candidate, Kind, Polarity
 from tables.keys import digest
 from tables.memory import Memory, State, Status
 from tables.question import Question, QuestionKind
+from tables.text import normalised
 
 OF_THE_USER: Final = frozenset({Kind.IDENTITY, Kind.HEALTH, Kind.BOUNDARY, Kind.VALUE})
 """Kinds that belong to the user wherever they were said; of the others the candidate's own task decides."""
@@ -44,6 +45,16 @@ class Fact(Protocol):
 def owning_task(fact: Fact) -> str:
     """The task that a fact belongs to, "" for the user's own (design §4)."""
     return "" if fact.kind in OF_THE_USER else fact.task
+
+
+class Worded(Fact, Protocol):
+    @property
+    def content(self) -> str: ...
+
+
+def is_open(fact: Worded) -> bool:
+    """Whether no rule has read a value in it: its value is all that was said, so only its meaning can be compared."""
+    return fact.value == normalised(fact.content)
 
 
 def dimension(fact: Fact) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from tables.errors import Misconfigured
 from tables.features import FEATURES
 from tables.head import Head, Limits
+from tables.relation import Relating
 from tables.sieve import Sieve, Words
 
 FILE: Final = Path(__file__).with_name("extractive.npz")
@@ -79,5 +80,31 @@ def save(head: Head, sieve: Sieve, path: Path = FILE) -> None:
         "gram_weights": np.array(list(sieve.weights.values()), np.float16),
         "words": np.rint(head.words.weights / scale).astype(np.int8),
         "words_bias": head.words.bias.astype(np.float32),
+    }
+    np.savez_compressed(path, **arrays)
+
+
+RELATION_FILE: Final = Path(__file__).with_name("relation.npz")
+
+
+def load_relating(path: Path = RELATION_FILE) -> Relating:
+    """The relation model in `path`. Raises Misconfigured when it is missing or broken."""
+    try:
+        with np.load(path, allow_pickle=False) as held:
+            arrays: dict[str, Any] = {name: held[name] for name in held.files}
+        labels = tuple(json.loads(arrays.pop("labels").tobytes()))
+        return Relating(labels=labels, **{name: row.astype(np.float32) for name, row in arrays.items()})
+    except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        raise Misconfigured(f"{path.name} does not load: train it, or take it from the release") from error
+
+
+def save_relating(relating: Relating, path: Path = RELATION_FILE) -> None:
+    arrays: dict[str, Any] = {
+        "labels": np.frombuffer(json.dumps(relating.labels).encode(), np.uint8),
+        "centre": relating.centre.astype(np.float32),
+        "mean": relating.mean.astype(np.float32),
+        "scale": relating.scale.astype(np.float32),
+        "weights": relating.weights.astype(np.float16),
+        "bias": relating.bias.astype(np.float32),
     }
     np.savez_compressed(path, **arrays)
