@@ -7,10 +7,13 @@ import json
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-PROBE = "I live in Lisbon."  # what the extractor asks for nobody
+from connectors.model.openai import Openai
+from connectors.model.openai_config import OpenaiConfig
+
+KEY = "sk-secret"
 FACT = {
     "kind": "preference",
     "slot": "preference.likes",
@@ -182,3 +185,18 @@ async def running() -> AsyncIterator[Server]:
         for task in list(tasks):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def config(server: Server, **fields: Any) -> OpenaiConfig:
+    """Quick pauses, so that tests are quick."""
+    base = OpenaiConfig(server.url, "some-model", KEY, timeout_seconds=0.5, pause_seconds=0.001, open_seconds=0.02)
+    return replace(base, **fields)
+
+
+@asynccontextmanager
+async def opened(settings: OpenaiConfig, **more: Any) -> AsyncIterator[Openai]:
+    extractor = Openai(settings, **more)
+    try:
+        yield extractor
+    finally:
+        await extractor.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -21,11 +20,10 @@ from tables.keys import Position, Scope
 from tables.policy import Policy
 from tables.turn import Role, Turn
 from tests.contract import openai_server as kit
-from tests.contract.openai_server import Act, Server, fact, facts, status
+from tests.contract.openai_server import KEY, Act, Server, config, fact, facts, opened, status
 
 JAZZ = "I love jazz."
 LIKED = facts(fact("I love jazz", "jazz"))
-KEY = "sk-secret"
 
 
 def turn(content: str = JAZZ, **fields: Any) -> Turn:
@@ -55,25 +53,10 @@ async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Server]:
         yield one
 
 
-def config(server: Server, **fields: Any) -> OpenaiConfig:
-    """Quick pauses, so that tests are quick."""
-    base = OpenaiConfig(server.url, "some-model", KEY, timeout_seconds=0.5, pause_seconds=0.001, open_seconds=0.02)
-    return replace(base, **fields)
-
-
 @pytest.fixture
 async def extractor(server: Server) -> AsyncIterator[Openai]:
     async with opened(config(server)) as one:
         yield one
-
-
-@asynccontextmanager
-async def opened(settings: OpenaiConfig, **more: Any) -> AsyncIterator[Openai]:
-    extractor = Openai(settings, **more)
-    try:
-        yield extractor
-    finally:
-        await extractor.close()
 
 
 async def said(extractor: Openai, *contents: str) -> list[tuple[Candidate, ...] | InvalidRecord]:
