@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 EXIT_MISSED: Final = 1
 EXIT_DATA: Final = 65
-AT_ONCE: Final = 24  # more only lengthens the queues of a worker and an API on two cores
+AT_ONCE: Final = 12  # more only lengthens the queues of a worker and an API on two cores: 12 fill them
 
 HELP = """Play scenario files on the real engine and score every recall.
 

@@ -71,6 +71,8 @@ class RunningEngine:
         await self._bus.send_all([Outgoing(TENANTS, tenant.id.encode(), encode(tenant)) for tenant in tenants])
         for tenant in tenants:
             await self._until_known(tenant.id)
+        if tenants:  # the first recall of an engine loads what later ones find loaded: it is not measured
+            await self.recall(Scope(tenants[0].id, "nobody"), {"query": "hello", "session_id": "first"}, ())
 
     async def _until_known(self, tenant: str) -> None:
         async def known() -> bool | None:
@@ -79,7 +81,7 @@ class RunningEngine:
                 raise Misconfigured(f"the API does not take tokens made with {PREFIX}JWT_SECRET")
             return None if response.status_code == httpx.codes.FORBIDDEN else True
 
-        await _until(known, "tenants")
+        await _until(known, "api", patient=False)
 
     async def turn(self, scope: Scope, body: Json) -> Position | None:
         return await self._send(TURNS, scope, {**body, "tenant_id": scope.tenant, "user_id": scope.user})
@@ -180,14 +182,21 @@ def _answer(response: httpx.Response, millis: float) -> Answer | None:
     return Answer({}, f"refused with {response.status_code} {reasons or body.get('title', '')}".strip(), millis)
 
 
-async def _until(ask: Callable[[], Awaitable[T | None]], engine: str) -> T:
-    """The first answer. Raises Unavailable(engine) when there is none in time."""
+async def _until(ask: Callable[[], Awaitable[T | None]], engine: str, *, patient: bool = True) -> T:
+    """The first answer. Raises Unavailable(engine) when there is none in time; not `patient`: at once when away."""
     end = time.monotonic() + PATIENCE_SECONDS
-    while (answer := await ask()) is None:
+    while True:
+        try:
+            answer = await ask()
+        except Unavailable:
+            if not patient:
+                raise
+            answer = None
+        if answer is not None:
+            return answer
         if time.monotonic() > end:
             raise Unavailable(engine)
         await asyncio.sleep(PAUSE_SECONDS)
-    return answer
 
 
 @asynccontextmanager

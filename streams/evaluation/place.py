@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import count
 from typing import Final
 
 from streams.settings import PREFIX, Settings, load
@@ -42,7 +41,6 @@ def opened(say: Callable[[str], None]) -> Iterator[Site]:
         yield Site.of(load())
         return
     try:
-        from deploy.local.engine import LocalEngine
         from deploy.local.errors import LocalError
         from deploy.local.terminal import raise_on_signals
     except ImportError as error:
@@ -51,10 +49,26 @@ def opened(say: Callable[[str], None]) -> Iterator[Site]:
             f"({error.name} is missing)"
         ) from None
     raise_on_signals()
-    with tempfile.TemporaryDirectory(prefix="twinsluice-eval-", ignore_cleanup_errors=True) as folder:
+    try:
+        with _started(say) as site:
+            yield site
+    except LocalError as error:
+        raise Misconfigured(str(error)) from error
+
+
+@contextmanager
+def _started(say: Callable[[str], None]) -> Iterator[Site]:
+    """A new engine in a folder that no other run has; its logs stay there until the next."""
+    from deploy.local.engine import LocalEngine
+    from deploy.local.errors import FolderInUse
+    from deploy.local.run import ROOT
+
+    for number in count(1):
         try:
-            with LocalEngine(Path(folder), on_progress=say) as engine:
-                engine.start()
-                yield Site.of(load({**os.environ, **engine.settings()}))
-        except LocalError as error:
-            raise Misconfigured(str(error)) from error
+            engine = LocalEngine(ROOT / ".local" / f"eval-{number}", fresh=True, on_progress=say)
+        except FolderInUse:
+            continue
+        with engine:
+            engine.start()
+            yield Site.of(load({**os.environ, **engine.settings()}))
+        return

@@ -4,7 +4,8 @@ How the rules of the format are kept:
 
 - The clock is the `at` of the step. Before a step with a later one, everything written is settled, what falls due until
   then is looked up, and where there is something a `tick` moves the clock and the change is waited for.
-- Turns of one day may follow each other without waiting: nothing that is said falls due before its day ends.
+- Turns may follow each other without waiting, one that names a day only within its own: what is said falls due at the
+  end of a day that was said, and nothing else does within a week.
 - A command stands between what was written before it and what comes after it.
 """
 
@@ -18,7 +19,7 @@ from typing import Any, Final, assert_never
 from streams.evaluation.commands import Orders
 from streams.evaluation.ports import Ground, Json
 from tables.command import ActorRole
-from tables.dates import local_day
+from tables.dates import days_said, local_day
 from tables.expectation import Item, Listed, Recalled, check_list, check_recall, relevant
 from tables.keys import Position, Scope, is_legal_id
 from tables.scenario import CommandStep, ListStep, Moment, Place, RecallStep, Scenario, Step, TurnStep, WaitStep
@@ -27,6 +28,8 @@ from tables.text import tokens
 
 DUE_PATIENCE_SECONDS: Final = 20.0  # the sweeper looks every second; what is still there then will not go
 DUE_PAUSE_SECONDS: Final = 0.1
+UNDER_WAY_MAX: Final = 100  # turns of one scenario that wait for the worker: more would keep others waiting
+WEEK_MS: Final = 7 * 86_400_000
 PUBLIC: Final = frozenset({"default", "public", "public_default"})  # how a marked default may say that it is one
 GUIDED: Final = frozenset({"guided", "cold_start"})  # questions of a cold start, which are no open conflicts
 
@@ -44,7 +47,8 @@ class Player:
         self._clock = 0
         self._last: dict[str, dict[tuple[str, int], Position]] = {}
         self._unsettled: list[Position] = []
-        self._days: set[object] = set()
+        self._named_on: set[object] = set()
+        self._under_way_since = 0
         self._due: dict[Scope, int | None] = {}
         self._orders = Orders(ground, self._after)
 
@@ -86,8 +90,11 @@ class Player:
             **{name: value for name, value in optional.items() if value},
             **{name: value for name, value in flags.items() if value is not None},
         }
+        if not self._unsettled:
+            self._under_way_since = step.moment.at
+        if days_said(step.text, step.moment.at, step.moment.zone_minutes):
+            self._named_on.add(_day(step.moment))
         self._written(scope, await self._ground.turn(scope, body))
-        self._days.add(_day(step.moment))
 
     async def _command(self, step: CommandStep) -> None:
         scope = self._scope(step.place)
@@ -152,11 +159,13 @@ class Player:
         self._clock = at
 
     def _follows(self, step: Step) -> bool:
-        """Whether this turn may go without waiting: of the same day as those under way, and nothing known is due."""
-        if not isinstance(step, TurnStep) or not self._unsettled:
+        """Whether this turn may go without waiting for those under way."""
+        if not isinstance(step, TurnStep) or not 0 < len(self._unsettled) < UNDER_WAY_MAX:
             return False
-        due = any(at and at <= step.moment.at for at in self._due.values())
-        return not due and self._days == {_day(step.moment)}
+        at = step.moment.at
+        if at - self._under_way_since > WEEK_MS or any(due and due <= at for due in self._due.values()):
+            return False
+        return self._named_on <= {_day(step.moment)}
 
     async def _falling_due(self, at: int) -> list[Scope]:
         """The users of whom something falls due until `at`."""
@@ -185,7 +194,7 @@ class Player:
         if self._unsettled:
             await self._ground.settled(self._unsettled)
         self._unsettled.clear()
-        self._days.clear()
+        self._named_on.clear()
 
     def _written(self, scope: Scope, position: Position | None) -> None:
         if position is None:

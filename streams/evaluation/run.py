@@ -20,6 +20,7 @@ from tables.write_scoring import ChatTurn, Stored, WriteScores, write_scores
 T = TypeVar("T")
 R = TypeVar("R")
 
+BUCKETS: Final = 4  # partitions of the index for tenants that come and go: each costs time when it is first used
 TURNS_AT_ONCE: Final = 100  # of one user, between two looks at the worker's progress
 
 
@@ -49,7 +50,7 @@ def tenants_of(scenarios: Sequence[Scenario], names: Names) -> list[Tenant]:
 
 
 def tenant(name: str, policy: Policy) -> Tenant:
-    return Tenant(name, 1, Clock.EVENT, choose(name, DEDICATED_LIMIT), (policy,))
+    return Tenant(name, 1, Clock.EVENT, choose(name, DEDICATED_LIMIT, BUCKETS), (policy,))
 
 
 def _tenant_names(scenario: Scenario) -> list[str]:

@@ -57,30 +57,45 @@ async def test_what_was_said_is_settled_before_it_is_asked_for(ground: FakeGroun
     assert ground.log[:3] == [("turn", "tea"), ("settled", 1), ("due", "u")]
 
 
-async def test_turns_of_one_day_follow_each_other_without_waiting(ground: FakeGround) -> None:
-    await played(ground, turn("a"), turn("b", DAY1_LATER), turn("c", DAY2))
-    assert ground.log[:4] == [("turn", "a"), ("turn", "b"), ("settled", 2), ("due", "u")]
+@pytest.mark.parametrize(
+    ("first", "at", "waits"),
+    [
+        ("tea", DAY1_LATER, False),
+        ("tea", DAY2, False),
+        ("tea", DAY9, True),  # more than a week later
+        ("tea by tomorrow", DAY1_LATER, False),
+        ("tea by tomorrow", DAY2, True),
+    ],
+)
+async def test_turns_follow_each_other_while_nothing_can_fall_due(
+    ground: FakeGround, first: str, at: str, waits: bool
+) -> None:
+    await played(ground, turn(first), turn("b", at))
+    settled = ("settled", 1 if waits else 2)
+    assert ground.log[: 3 - waits] == [("turn", first), *([] if waits else [("turn", "b")]), settled]
 
 
 async def test_what_falls_due_on_the_way_happens_before_the_step(ground: FakeGround) -> None:
-    result = await played(ground, turn(f"away until {DAY2}"), turn("tea", DAY9), recall(DAY9, ignore=["away"]))
+    result = await played(ground, turn(f"away until {DAY2} tomorrow"), turn("tea", DAY9), recall(DAY9, ignore=["away"]))
     assert result.passed
     assert ground.log.index(("tick", parse_time(DAY9, "")[0])) < ground.log.index(("turn", "tea"))
 
 
 async def test_without_anything_due_the_clock_is_not_moved(ground: FakeGround) -> None:
-    await played(ground, turn(f"away until {DAY9}"), recall(DAY2, use=["away"]))
+    await played(ground, turn(f"away until {DAY9} tomorrow"), recall(DAY2, use=["away"]))
     assert not [one for one in ground.log if one[0] == "tick"]
 
 
 async def test_a_wait_moves_the_clock(ground: FakeGround) -> None:
-    result = await played(ground, turn(f"away until {DAY2}"), {"wait": "3d"}, {"list": True, "at": DAY9, "at_most": 0})
+    result = await played(
+        ground, turn(f"away until {DAY2} tomorrow"), {"wait": "3d"}, {"list": True, "at": DAY9, "at_most": 0}
+    )
     assert result.passed
     assert ("tick", parse_time(DAY1, "")[0] + 3 * 86_400_000) in ground.log
 
 
 async def test_a_late_turn_does_not_turn_the_clock_back(ground: FakeGround) -> None:
-    await played(ground, turn("a", DAY9), turn(f"away until {DAY2}", DAY1), recall(DAY9))
+    await played(ground, turn("a", DAY9), turn(f"away until {DAY2} tomorrow", DAY1), recall(DAY9))
     assert not [one for one in ground.log if one[0] == "tick"]
 
 
