@@ -1,4 +1,4 @@
-"""What no slot compares is compared by meaning: a repetition is merged, an update replaces, a conflict stands beside."""
+"""What no slot compares is compared by meaning: repetitions merge, updates replace, a conflict stands beside."""
 
 from __future__ import annotations
 
