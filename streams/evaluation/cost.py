@@ -47,12 +47,13 @@ async def cost(address: str) -> Cost:
 
 def cost_in(text: str) -> Cost:
     """The totals in what a worker publishes. A step's time includes its waiting for the engines."""
-    samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+    families = list(text_string_to_metric_families(text))
+    samples = [sample for family in families for sample in family.samples]
 
     def total(name: str, wanted: Callable[[dict[str, str]], bool] = lambda _: True) -> float:
         return sum(float(sample.value) for sample in samples if sample.name == name and wanted(sample.labels))
 
-    known = {sample.name for sample in samples}
+    known = {f"{family.name}{end}" for family in families for end in ("_total", "_sum")}  # declared is 0, not missing
     return Cost(
         total(EXTRACTOR_CALLS),
         total(EMBEDDINGS),

@@ -119,6 +119,11 @@ def test_the_cost_of_writing_is_read_from_the_workers_metrics() -> None:
     assert held.since(Cost(2, 0, 500, ())) == Cost(5, 0, 1500, (EMBEDDINGS,))
 
 
+def test_a_metric_that_was_never_counted_is_no_missing_one() -> None:
+    held = cost_in("# TYPE twinsluice_extractor_calls_total counter\n# TYPE twinsluice_step_seconds histogram\n")
+    assert held == Cost(0, 0, 0, (EMBEDDINGS,))
+
+
 def test_a_worker_that_does_not_answer_costs_nothing_that_is_known() -> None:
     assert EXTRACTOR_CALLS in Cost().missing
 
