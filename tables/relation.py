@@ -22,9 +22,9 @@ from tables.text import terms
 Floats = NDArray[np.float32]
 Vector = Sequence[float]
 
-SAME_FROM: Final = 0.65
-UPDATE_FROM: Final = 0.6
-CONFLICT_FROM: Final = 0.6
+SAME_FROM: Final = 0.45
+UPDATE_FROM: Final = 0.4
+CONFLICT_FROM: Final = 0.45
 NEAR_FROM: Final = 0.8  # cosine of two passage vectors; unrelated sentences lie around 0.75
 NEAREST: Final = 4
 

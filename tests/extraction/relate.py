@@ -1,7 +1,9 @@
 """Train the relation of statements: `python -m tests.extraction.relate`.
 
 Reads tests/extraction/pairs.tsv (split, lang, held, new, relation), fits on its `train` part, reports on its `test`
-part, whose topics and wordings the first does not have, and writes connectors/model/relation.npz.
+part, whose topics and wordings the first does not have, and writes connectors/model/relation.npz. Pairs written by
+hand are all near; what a statement meets in a user's book mostly is not. So the fit also sees strangers' statements,
+each with the nearest of some sixty others, as pairs of which both stay true.
 """
 
 from __future__ import annotations
@@ -20,13 +22,17 @@ from connectors.model.weights import load, save_relating
 from tables.candidate import Kind, Polarity
 from tables.head import Head
 from tables.relation import SIGNS, Floats, Related, Relating, pair
-from tests.extraction.data import HERE, numbers
+from tests.extraction.data import HERE, numbers, training
 from tests.extraction.train import vectors
 
 C: Final = 0.1
 SIGN_SCALE: Final = 1.0
 VECTOR_SCALE: Final = 8.0
 DIRECTION_SCALE: Final = 3.0
+
+STRANGERS: Final = 1500
+BOOK: Final = 60
+NEAREST_OF_BOOK: Final = 2
 
 console = Console(stderr=True)
 
@@ -50,6 +56,7 @@ class Pair:
 def main() -> None:
     """Fit the relation model on tests/extraction/pairs.tsv, report on its unseen part and write it."""
     lines = [line.split("\t") for line in (HERE / "pairs.tsv").read_text("utf-8").splitlines()]
+    lines += strangers()
     head, _ = load()
     held, said = _sides(head, [row[2] for row in lines]), _sides(head, [row[3] for row in lines])
     pairs = [Pair(row[0], one, two, row[4]) for row, one, two in zip(lines, held, said, strict=True)]
@@ -58,6 +65,22 @@ def main() -> None:
     relating = _fit(pairs, before, after, train)
     save_relating(relating)
     _report(relating, [(one, b, a) for one, b, a, seen in zip(pairs, before, after, train, strict=True) if not seen])
+
+
+def strangers() -> list[list[str]]:
+    """Pairs of kept sentences by different people, near each other as the nearest of a small book are."""
+    draw = np.random.default_rng(0)
+    lines: list[list[str]] = []
+    for lang in ("en", "zh"):
+        texts = [row.text for row in training() if row.keep and row.lang == lang]
+        known = vectors(texts)
+        for number, place in enumerate(draw.choice(len(texts), STRANGERS, replace=False)):
+            book = draw.choice(len(texts), BOOK, replace=False)
+            near = book[np.argsort(-(known[book] @ known[place]))][: NEAREST_OF_BOOK + 1]
+            split = "test" if number % 4 == 0 else "train"
+            others = [one for one in near if one != place][:NEAREST_OF_BOOK]
+            lines += [[split, lang, texts[one], texts[place], Related.OTHER.value] for one in others]
+    return lines
 
 
 def _sides(head: Head, texts: Sequence[str]) -> list[Side]:
