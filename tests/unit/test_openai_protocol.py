@@ -38,7 +38,9 @@ def test_a_turn_is_one_quoted_string_in_the_user_message() -> None:
 
 def test_the_same_turn_gives_the_same_bytes_and_no_ids() -> None:
     raw = request("m", turn("I love jazz."), "I love jazz.")
-    elsewhere = replace(turn("I love jazz."), key="b" * 32, id="t2", session="s2", task="", position=Position("x", 1, 1))
+    elsewhere = replace(
+        turn("I love jazz."), key="b" * 32, id="t2", session="s2", task="", position=Position("x", 1, 1)
+    )
     assert raw == request("m", elsewhere, "I love jazz.")
     assert b"acme" not in raw
     assert b"u-1" not in raw
