@@ -163,7 +163,11 @@ class Collect:
         if drop is None:
             for wish in wishes(turn, policy):
                 session = wished(session, wish)
-            drop = Drop.NOT_WORTH if self._sieve is not None and self._sieve.stops(turn.content) else None
+            drop = (
+                Drop.NOT_WORTH
+                if self._sieve is not None and not turn.task and self._sieve.stops(turn.content)
+                else None
+            )
         if drop is None:
             self._pass_on(record, Snapshot(SnapshotKind.TURN, turn.position, turn.scope, turn=turn), work)
         TURNS_TOTAL.labels("kept" if drop is None else "window", "" if drop is None else drop.value).inc()

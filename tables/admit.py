@@ -17,7 +17,7 @@ from tables.keys import Position
 from tables.memory import Memory, State, Status
 from tables.policy import Policy, Sensitive
 from tables.question import QuestionKind, QuestionStatus
-from tables.relation import Related
+from tables.relation import Related, tells_change
 from tables.text import tokens
 from tables.world import Step, Working, World
 
@@ -98,7 +98,8 @@ def _by_meaning(candidate: Candidate, work: Working, place: Standing, relate: Re
     """`place` with what `relate` finds among the current memories of the same subject and task."""
     live = [e for e in work.entries.values() if e.status is Status.ACTIVE and not 0 < e.expires_at <= candidate.at]
     mine = [work.memory(e.id) for e in live if e.task == owning_task(candidate)]
-    near = [m for m in mine if m.subject == candidate.subject and (is_open(m) or is_open(candidate))]
+    loose = is_open(candidate) or tells_change(candidate.content)
+    near = [m for m in mine if m.subject == candidate.subject and (loose or is_open(m))]
     related = relate(candidate, near) if near else {}
     same = next((e for e in live if related.get(e.id) is Related.SAME and e.polarity is candidate.polarity), None)
     if same is not None:

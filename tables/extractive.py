@@ -259,7 +259,7 @@ def _candidate(work: _Work, fact: _Fact) -> Candidate:
         polarity=polarity,
         content=content,
         span=(fact.start, fact.end),
-        expires_at=expires_at(kind, said, turn.zone_minutes),
+        expires_at=expires_at(kind, said, turn),
         confidence=confidence,
         explicit=confidence >= 0.8,
         importance=entry.importance,
@@ -281,12 +281,13 @@ def _day_value(reading: Reading, said: list[Said]) -> str:
     return said[-1].exact if said and name == "task.date" else reading.value
 
 
-def expires_at(kind: Kind, said: list[Said], zone_minutes: int) -> int:
-    """The end of a commitment or plan, or of what holds "until …"; a task's own dates stay true after they pass."""
+def expires_at(kind: Kind, said: list[Said], turn: Turn) -> int:
+    """The end of a commitment or plan, or of what holds "until …", if it is to come; a task's dates stay true."""
     if kind is Kind.TASK:
         return 0
     ending = [day for day in said if day.bounds or kind in (Kind.COMMITMENT, Kind.PLAN)]
-    return max((day.end_ms(zone_minutes) for day in ending), default=0)
+    end = max((day.end_ms(turn.zone_minutes) for day in ending), default=0)
+    return end if end > turn.at else 0
 
 
 def _confidence(fact: _Fact, content: str) -> float:

@@ -8,6 +8,7 @@ what they did not read, in the words of the sentence.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -15,7 +16,7 @@ from typing import Final
 from tables import extractive_frames as frames
 from tables.candidate import SELF, Candidate, Confirmation, Kind, Polarity, Sensitivity
 from tables.dates import days_said
-from tables.extractive import Dropped, Extraction, expires_at, refused
+from tables.extractive import AIM_TOKENS, Dropped, Extraction, expires_at, refused
 from tables.extractive_clauses import clauses
 from tables.extractive_values import is_task_marked
 from tables.features import Noticed, features
@@ -33,6 +34,15 @@ HARD: Final = frozenset(
 )
 READ_MAX: Final = 400  # characters of a sentence that the head sees
 DENIES_FROM: Final = 0.5
+ACCEPT_IN_TASK: Final = 0.5  # what is told inside a task is about the task, unless it asks, orders, imagines or chats
+
+_SELF: Final = re.compile(r"我(?!们)|俺|\b(?:i|i'm|i've|i'll|im|ive|my|me|mine|myself)\b", re.IGNORECASE)
+_OF_THE_PERSON: Final = re.compile(
+    r"考(?![虑勤察古核验量])|面试|体检|复查|复诊|手术|婚礼|挂号|挂了.{0,6}号|约了|预约|牙医|医生|门诊|产检|打疫苗"
+    r"|\b(?:exams?|interviews?|appointments?|dentist|doctor|gp|surgery|wedding|check-?up|scan|vaccin\w+|driving test"
+    r"|court date|graduation)\b",
+    re.IGNORECASE,
+)
 
 # The slot of a fact that no rule has read: many-valued, its value is what was said.
 OPEN_SLOTS: Final[Mapping[Kind, str]] = {
@@ -91,15 +101,17 @@ def judged(
     rest = [c for c in extraction.candidates if id(c) not in seen]
     for sentence, judgement in zip(about, judgements, strict=True):
         limits = head.limits_of("zh" if sentence.zh else "en")
+        worth = _worth(turn, sentence, judgement)
+        accept = min(limits.accept, ACCEPT_IN_TASK) if turn.task else limits.accept
         read = sentence.noticed.candidates
         if read:
-            kept = [c for c in read if _stands(c, judgement, limits.veto)]
+            kept = [_filed(c, judgement) for c in read if _stands(c, judgement, worth, limits.veto)]
             if len(kept) < len(read):
                 drops.append(Dropped(sentence.span, Drop.NOT_WORTH))
-            candidates.update({c.id: _filed(c, judgement) for c in kept})
-        elif judgement.keep >= limits.draft and not sentence.noticed.wished:
-            sure = judgement.keep >= limits.accept
-            found = _in_own_words(turn, policy, sentence, judgement, sure)
+            whole = len(kept) == 1 and worth >= accept and not sentence.noticed.drops - {Drop.NOT_WORTH}
+            candidates.update({c.id: _whole(turn, policy, sentence, c) if whole else c for c in kept})
+        elif worth >= limits.draft and not sentence.noticed.wished:
+            found = _in_own_words(turn, policy, sentence, judgement, worth, worth >= accept)
             candidates.update({c.id: c for c in found})
     return Extraction(
         tuple(sorted((*rest, *candidates.values()), key=lambda c: c.span)),
@@ -109,12 +121,47 @@ def judged(
     )
 
 
-def _stands(candidate: Candidate, judgement: Judgement, veto: float) -> bool:
+def _worth(turn: Turn, sentence: Sentence, judgement: Judgement) -> float:
+    """How likely the sentence is worth keeping where it was said.
+
+    What is marked for the task holds for the task, however much it sounds like a wish for now. Inside a task a fact
+    about others or things is the task's, and what sounds like an opinion or an episode half so.
+    """
+    chances = judgement.chances
+    worth = judgement.keep
+    if is_task_marked(sentence.text) and not frames.is_question(sentence.text):
+        worth += chances.get("session", 0.0) + chances.get("request", 0.0)
+    if turn.task:
+        worth += chances.get("third", 0.0) + 0.5 * (chances.get("narration", 0.0) + chances.get("opinion", 0.0))
+    return min(1.0, worth)
+
+
+def _stands(candidate: Candidate, judgement: Judgement, worth: float, veto: float) -> bool:
     """Whether what a rule read is kept: "remember this" always, the rest unless the head is sure that it is nothing."""
     if candidate.slot == "fact.note":
         return True
-    sure = judgement.keep + (judgement.third if candidate.subject != SELF else 0.0)
-    return sure >= veto
+    return worth + (judgement.chances.get("third", 0.0) if candidate.subject != SELF else 0.0) >= veto
+
+
+def _whole(turn: Turn, policy: Policy, sentence: Sentence, candidate: Candidate) -> Candidate:
+    """`candidate` in the words of its whole sentence: what no rule read beside it belongs to it."""
+    start, end = _statement(turn.content, sentence)
+    start, end = min(start, candidate.span[0]), max(end, candidate.span[1])
+    content = turn.content[start:end]
+    if tokens(content) > min(AIM_TOKENS, policy.item_tokens) or refused(policy, sensitivity(content)):
+        return candidate
+    return replace(candidate, content=content, span=(start, end))
+
+
+def _kind(turn: Turn, sentence: Sentence, judgement: Judgement) -> Kind:
+    """The kind of what is told: inside a task, what does not speak of the person is the task's own."""
+    kind = judgement.kind
+    personal = _SELF.search(sentence.text) is not None
+    if kind in (Kind.TASK, Kind.PLAN) and personal and _OF_THE_PERSON.search(sentence.text):
+        return Kind.COMMITMENT
+    if turn.task and not personal and kind in (Kind.PREFERENCE, Kind.COMMITMENT, Kind.FACT, Kind.PLAN):
+        return Kind.TASK
+    return kind
 
 
 def _filed(candidate: Candidate, judgement: Judgement) -> Candidate:
@@ -136,14 +183,15 @@ def _filed(candidate: Candidate, judgement: Judgement) -> Candidate:
 
 
 def _in_own_words(
-    turn: Turn, policy: Policy, sentence: Sentence, judgement: Judgement, sure: bool
+    turn: Turn, policy: Policy, sentence: Sentence, judgement: Judgement, worth: float, sure: bool
 ) -> tuple[Candidate, ...]:
     """The statement of a sentence without its questions and errands, as one candidate; () when nothing is left."""
     start, end = _statement(turn.content, sentence)
     content = turn.content[start:end]
     if not content or tokens(content) > policy.item_tokens or refused(policy, sensitivity(content)):
         return ()
-    slot = OPEN_SLOTS[judgement.kind]
+    kind = _kind(turn, sentence, judgement)
+    slot = OPEN_SLOTS[kind]
     entry = slot_of(slot)
     said = days_said(content, turn.at, turn.zone_minutes)
     polarity = Polarity.NEGATIVE if judgement.negative >= DENIES_FROM else Polarity.POSITIVE
@@ -154,9 +202,9 @@ def _in_own_words(
             id=memory_id(turn.key, SELF, slot, value, polarity.value),
             scope=turn.scope,
             session=turn.session,
-            task=task_of(judgement.kind, turn.task, marked),
+            task=task_of(kind, turn.task, marked),
             topic=turn.topic,
-            kind=judgement.kind,
+            kind=kind,
             subject=SELF,
             slot=slot,
             single=entry.single,
@@ -164,12 +212,12 @@ def _in_own_words(
             polarity=polarity,
             content=content,
             span=(start, end),
-            expires_at=expires_at(judgement.kind, said, turn.zone_minutes),
-            confidence=round(judgement.keep, 4),
+            expires_at=expires_at(kind, said, turn),
+            confidence=round(worth, 4),
             explicit=False,  # the head alone never freezes anything
             importance=entry.importance,
             confirmation=Confirmation.STATED if sure else Confirmation.INFERRED,
-            sensitivity=gravest(entry.sensitivity, _sensitivity(judgement.kind, content)),
+            sensitivity=gravest(entry.sensitivity, _sensitivity(kind, content)),
             lang=turn.lang or language(content),
             turn=turn.key,
             turn_id=turn.id,

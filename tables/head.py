@@ -20,7 +20,6 @@ from tables.sieve import Words
 Floats = NDArray[np.float32]
 
 KEEPS: Final[tuple[str, ...]] = tuple(kind.value for kind in Kind)
-THIRD: Final = "third"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +33,16 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the head says of one sentence: `keep` = summed probability of the kept kinds, `kind` the likeliest of them.
+    """What the head says of one sentence.
 
-    `third`: probability of a fact about somebody else; `negative`: that the statement denies, ends or forbids.
+    keep      summed probability of the kept kinds, `kind` the likeliest of them
+    chances   probability of every label
+    negative  probability that the statement denies, ends or forbids
     """
 
     keep: float
     kind: Kind
-    third: float
+    chances: Mapping[str, float]
     negative: float
 
 
@@ -91,4 +92,4 @@ class Head:
         of = {label: float(chance) for label, chance in zip(self.labels, chances, strict=True)}
         keeps = {label: of.get(label, 0.0) for label in KEEPS}
         kind = max(keeps, key=lambda label: keeps[label])
-        return Judgement(min(1.0, sum(keeps.values())), Kind(kind), of.get(THIRD, 0.0), negative)
+        return Judgement(min(1.0, sum(keeps.values())), Kind(kind), of, negative)

@@ -257,7 +257,7 @@ def _confidence(fact: Fact, content: str) -> float:
 
 def _expires_at(fact: Fact, kind: Kind, said: Sequence[Said], turn: Turn) -> int:
     """The end that the quoted words say; else the day that the model reads from them, when it lies ahead."""
-    ending = expires_at(kind, list(said), turn.zone_minutes)
+    ending = expires_at(kind, list(said), turn)
     if ending or fact.time is not Lasts.UNTIL or fact.until is None or kind is Kind.TASK:
         return ending
     last = end_of_day(fact.until, turn.zone_minutes)

@@ -128,6 +128,15 @@ def _signs(held: Statement, said: Statement) -> list[float]:
 
 
 SIGNS: Final = 18
+_FROM_NOW: Final = re.compile(
+    r"以后|今后|往后|从现在|从今|一律|\b(?:from now on|from here on|going forward|these days|in future|always)\b",
+    re.IGNORECASE,
+)
+
+
+def tells_change(text: str) -> bool:
+    """Whether a statement says that something is different now, or holds from now on."""
+    return _CHANGED.search(text) is not None or _FROM_NOW.search(text) is not None
 
 
 def nearest(said_vector: Vector, held: Sequence[tuple[str, Vector]]) -> list[str]:

@@ -21,7 +21,8 @@ from tables.text import sentences
 LONG: Final = 80  # pieces: a longer sentence goes on unread, it may hold anything
 LONG_CHARS: Final = 480
 _REMEMBER: Final = re.compile(
-    r"记住|记一下|记下|记着|记得|别忘|备注|(?i:remember|keep in mind|bear in mind|note|forget)"
+    r"记住|记一下|记下|记着|记得|别忘|备注|(?:这个|本|该|此)项目"
+    r"|(?i:remember|keep in mind|bear in mind|note|forget|for (?:this|the|our) project)"
 )
 _PIECES: Final = re.compile(r"[a-z']+|[0-9]+|[\u3400-\u9fff]|[^\s\w]|\w")
 _HAN: Final = re.compile("[\u4e00-\u9fff]")

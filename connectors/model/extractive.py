@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from connectors.model.script import simplified
 from tables.candidate import Candidate
 from tables.errors import InvalidRecord
 from tables.extractive import extract
@@ -33,18 +34,28 @@ class Extractive:
 
     async def extract(self, turns: Sequence[tuple[Turn, Policy]]) -> list[tuple[Candidate, ...] | InvalidRecord]:
         """The candidates of each turn; a sentence that became one whole carries its vector already."""
-        read = [extract(turn, policy) for turn, policy in turns]
+        folded = [replace(turn, content=simplified(turn.content)) for turn, _ in turns]
+        read = [extract(turn, policy) for turn, (_, policy) in zip(folded, turns, strict=True)]
         if self._head is None or self._embedder is None:
-            return [extraction.candidates for extraction in read]
-        about = [asked(turn, extraction) for (turn, _), extraction in zip(turns, read, strict=True)]
+            return [_as_said(turn, e.candidates, {}) for (turn, _), e in zip(turns, read, strict=True)]
+        about = [asked(turn, extraction) for turn, extraction in zip(folded, read, strict=True)]
         flat = [sentence for some in about for sentence in some]
-        texts = [sentence.text for sentence in flat]
+        texts = [
+            turn.content[s.span[0] : s.span[0] + len(s.text)]
+            for (turn, _), some in zip(turns, about, strict=True)
+            for s in some
+        ]
         vectors = await self._embedder.passages(texts)
-        judgements = iter(self._head.judge(texts, vectors, [sentence.numbers for sentence in flat]))
+        judgements = iter(self._head.judge([s.text for s in flat], vectors, [s.numbers for s in flat]))
         known = dict(zip(texts, vectors, strict=True))
         out: list[tuple[Candidate, ...] | InvalidRecord] = []
-        for (turn, policy), extraction, some in zip(turns, read, about, strict=True):
-            spoken = [next(judgements) for _ in some]
-            whole = judged(turn, policy, extraction, some, spoken, self._head)
-            out.append(tuple(replace(c, vector=known.get(c.content, c.vector)) for c in whole.candidates))
+        for (turn, policy), plain, extraction, some in zip(turns, folded, read, about, strict=True):
+            whole = judged(plain, policy, extraction, some, [next(judgements) for _ in some], self._head)
+            out.append(_as_said(turn, whole.candidates, known))
         return out
+
+
+def _as_said(turn: Turn, candidates: Sequence[Candidate], known: Mapping[str, Vector]) -> tuple[Candidate, ...]:
+    """`candidates` in the script of the turn, with the vectors of contents that are `known`."""
+    said = [replace(c, content=turn.content[c.span[0] : c.span[1]]) for c in candidates]
+    return tuple(replace(c, vector=known.get(c.content, c.vector)) for c in said)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from connectors.model.script import simplified
 from tables.extractive import extract
 from tables.features import Noticed, features
 from tables.head import KEEPS
@@ -36,6 +37,11 @@ class Row:
     text: str
     label: str
     polarity: str
+
+    @property
+    def folded(self) -> str:
+        """As rules and words read it: Simplified script."""
+        return simplified(self.text)
 
     @property
     def keep(self) -> bool:
@@ -72,7 +78,7 @@ def said(text: str) -> Turn:
 
 def numbers(texts: Sequence[str]) -> list[tuple[float, ...]]:
     """What the rules notice about each text as a whole."""
-    return [_numbers(text) for text in texts]
+    return [_numbers(simplified(text)) for text in texts]
 
 
 def _numbers(text: str) -> tuple[float, ...]:

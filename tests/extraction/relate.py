@@ -1,6 +1,6 @@
 """Train the relation of statements: `python -m tests.extraction.relate`.
 
-Reads tests/extraction/pairs.tsv (split, lang, held, new, relation), fits on its `train` part, reports on its `test`
+Reads tests/extraction/pairs*.tsv (split, lang, held, new, relation), fits on its `train` part, reports on its `test`
 part, whose topics and wordings the first does not have, and writes connectors/model/relation.npz. Pairs written by
 hand are all near; what a statement meets in a user's book mostly is not. So the fit also sees strangers' statements,
 each with the nearest of some sixty others, as pairs of which both stay true.
@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.linear_model import LogisticRegression
 
+from connectors.model.script import simplified
 from connectors.model.weights import load, save_relating
 from tables.candidate import Kind, Polarity
 from tables.head import Head
@@ -55,7 +56,8 @@ class Pair:
 
 def main() -> None:
     """Fit the relation model on tests/extraction/pairs.tsv, report on its unseen part and write it."""
-    lines = [line.split("\t") for line in (HERE / "pairs.tsv").read_text("utf-8").splitlines()]
+    files = sorted(HERE.glob("pairs*.tsv"))
+    lines = [line.split("\t") for file in files for line in file.read_text("utf-8").splitlines()]
     lines += strangers()
     head, _ = load()
     held, said = _sides(head, [row[2] for row in lines]), _sides(head, [row[3] for row in lines])
@@ -84,7 +86,7 @@ def strangers() -> list[list[str]]:
 
 
 def _sides(head: Head, texts: Sequence[str]) -> list[Side]:
-    judged = head.judge(texts, vectors(list(texts)).tolist(), numbers(texts))
+    judged = head.judge([simplified(text) for text in texts], vectors(list(texts)).tolist(), numbers(texts))
     polarity = [Polarity.NEGATIVE if one.negative >= 0.5 else Polarity.POSITIVE for one in judged]
     zh = ["zh" if any("\u4e00" <= char <= "\u9fff" for char in text) else "en" for text in texts]
     return [Side(one.kind, side, text, lang) for one, side, text, lang in zip(judged, polarity, texts, zh, strict=True)]

@@ -68,7 +68,7 @@ class WordsFit:
 
     def __init__(self, data: Sequence[Row]) -> None:
         self._counter = CountVectorizer(analyzer=grams, binary=True, min_df=2)
-        rows = normalize(self._counter.fit_transform([row.text for row in data]).astype(float))
+        rows = normalize(self._counter.fit_transform([row.folded for row in data]).astype(float))
         self._labels = LogisticRegression(C=WORDS_C, max_iter=200, tol=1e-3).fit(rows, [row.label for row in data])
         keeps = [row.keep for row in data]
         self._keep = LogisticRegression(C=WORDS_C, max_iter=300, class_weight="balanced").fit(rows, keeps)
@@ -95,7 +95,7 @@ class WordsFit:
         )
 
     def _rows(self, data: Sequence[Row]) -> Any:
-        return normalize(self._counter.transform([row.text for row in data]).astype(float))
+        return normalize(self._counter.transform([row.folded for row in data]).astype(float))
 
 
 class Fit:
