@@ -25,7 +25,7 @@ from connectors.kafka.topics import COMMANDS, DELETE, EXPIRE, SNAPSHOTS, TURNS
 from connectors.ledger import Ledger, Row
 from connectors.metrics import TURNS as TURNS_TOTAL
 from streams.batch import Taken
-from streams.collect_work import Work, clock_key, progress
+from streams.collect_work import Work, clock_key, judged, progress
 from streams.deadletter import letter, send_letters
 from streams.fence import Fencing, withdrawn
 from streams.ports import Bus, Copies, Tenants
@@ -37,13 +37,11 @@ from tables.errors import BadRecord, InvalidRecord, Unavailable
 from tables.keys import Position, Scope, checked_id, route, row_key, tenant_routes
 from tables.policy import Clock, Tenant
 from tables.sensitive import masked
-from tables.session import Session, fold, seen_mark, wished
+from tables.session import Session, fold, seen_mark
 from tables.sieve import Sieve
 from tables.snapshot import Due, Snapshot, SnapshotKind
 from tables.text import tokens
 from tables.turn import FUTURE_GRACE_MS, parse_time, parse_turn
-from tables.wishes import wishes
-from tables.worth import Drop, screen
 
 CACHED_SESSIONS = 20_000  # decoded rows of live sessions: decoding costs more than everything else of a small turn
 STRANGER_PAUSE_SECONDS = 0.1  # between two looks for a tenant that nobody knows
@@ -158,16 +156,7 @@ class Collect:
             TURNS_TOTAL.labels("repeated", "").inc()  # below the guard, or the same turn again: its effects are done
             return
         session = fold(session, turn, tokens(turn.content), policy)
-        consent = (policy.consent_default and not turn.minor) if turn.consent is None else turn.consent
-        drop = screen(turn, consent)
-        if drop is None:
-            for wish in wishes(turn, policy):
-                session = wished(session, wish)
-            drop = (
-                Drop.NOT_WORTH
-                if self._sieve is not None and not turn.task and self._sieve.stops(turn.content)
-                else None
-            )
+        turn, session, drop = judged(turn, session, policy, self._sieve)
         if drop is None:
             self._pass_on(record, Snapshot(SnapshotKind.TURN, turn.position, turn.scope, turn=turn), work)
         TURNS_TOTAL.labels("kept" if drop is None else "window", "" if drop is None else drop.value).inc()

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from connectors.kafka.producer import Outgoing
 from connectors.kafka.topics import SNAPSHOTS
 from tables.keys import Position, Scope, row_key
+from tables.policy import Policy
+from tables.session import Session, wished
+from tables.sieve import Sieve
 from tables.snapshot import Snapshot, SnapshotKind
+from tables.topic import carried
+from tables.turn import Turn
+from tables.wishes import wishes
+from tables.worth import Drop, screen
 
 
 @dataclass(slots=True)
@@ -24,6 +31,20 @@ class Work:
     def clear(self) -> None:
         for part in (self.dirty, self.snapshots, self.letters, self.done, self.routes, self.clocks):
             part.clear()
+
+
+def judged(turn: Turn, session: Session, policy: Policy, sieve: Sieve | None) -> tuple[Turn, Session, Drop | None]:
+    """`turn` with the topic it carries on, `session` with what it wishes, and why it goes no further, if so."""
+    consent = (policy.consent_default and not turn.minor) if turn.consent is None else turn.consent
+    drop = screen(turn, consent)
+    if drop is not None:
+        return turn, session, drop
+    for wish in wishes(turn, policy):
+        session = wished(session, wish)
+    if sieve is not None and not turn.task and sieve.stops(turn.content):
+        return turn, session, Drop.NOT_WORTH
+    topic = turn.topic or carried(turn.content, session.window[:-1])
+    return replace(turn, topic=topic), session, None
 
 
 def clock_key(tenant: str) -> bytes:

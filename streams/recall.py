@@ -177,7 +177,7 @@ class _Run:
         request = self._request
         ask = Ask(
             self._scope, request.session, request.task, now, self._verb._reading.wall(), strict=request.strict,
-            count=policy.recall_items,
+            count=policy.recall_items, topic=request.topic,
         )  # fmt: skip
         return ask if hits is not None else replace(ask, floor=0.0)
 

@@ -69,6 +69,7 @@ class RecallRequest:
     query: str
     session: str
     task: str = ""
+    topic: str = ""
     messages: tuple[Message, ...] = ()
     knowledge: tuple[Knowledge, ...] = ()
     max_tokens: int | None = None

@@ -59,6 +59,7 @@ class Ask:
     strict: bool = False
     floor: float = FLOOR
     count: int = 20
+    topic: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from tables.ranking import (
 )
 from tables.session import Session, WindowTurn, Wish, readable
 from tables.text import normalised, terms, tokens
+from tables.topic import apart
 from tables.trace import LeftOut, Leg, Ranked, Reason
 
 TRACED = 20  # ranks of a leg that the trace keeps
@@ -88,6 +89,9 @@ def select(passed: Passed, material: Material, ask: Ask, policy: Policy, calibra
     forgotten = [m for m in material.memories if _is_forgotten(m, marks, ask.wall)]
     turns, wishes, unread = _of_session(material.session, ask, marks, forgotten, policy)
     allowed, refused = _allowed(_pool(material) if material.offered else [], ask, marks)
+    elsewhere = apart(allowed, passed.query, ask.topic)
+    refused += [LeftOut(m.id, m.kind.value, Reason.OTHER_TOPIC) for m in allowed if m.id in elsewhere]
+    allowed = [memory for memory in allowed if memory.id not in elsewhere]
     found, legs = _legs(passed.query, allowed, material, calibration)
     scored, unranked = rank(found, ask)
     offers = Offers(

@@ -16,6 +16,7 @@ class Reason(StrEnum):
     DRAFT = "draft"
     EXPIRED = "expired"
     OTHER_TASK = "other_task"
+    OTHER_TOPIC = "other_topic"
     OTHER_SESSION = "other_session"
     SUPERSEDED = "superseded"
     NOT_STRICT = "not_strict"

@@ -39,6 +39,7 @@ class RecallBody(Named):
     query: str = Field(description="The current question. It is no turn: it enters neither window nor memory.")
     session_id: Id
     task_id: Id | None = Field(None, description="Its memories and those of no task; without it only the latter.")
+    topic: Id | None = Field(None, description="The project spoken of, where it has no task id: others stay out.")
     messages: list[MessageBody] = Field([], max_length=200, description="Recent messages the engine may not have yet.")
     knowledge: list[str | KnowledgeBody] = Field(
         [], max_length=200, description="Authoritative knowledge: on facts it comes before personal memory."

@@ -128,6 +128,7 @@ def _recall_request(body: models.RecallBody, after: tuple[Position, ...]) -> Rec
         query=checked_text(body.query, "query"),
         session=checked_id(body.session_id, "session_id"),
         task=checked_id(body.task_id, "task_id") if body.task_id else "",
+        topic=checked_id(body.topic, "topic") if body.topic else "",
         messages=tuple(_message(m, f"messages.{n}") for n, m in enumerate(body.messages)),
         knowledge=tuple(_knowledge(k, f"knowledge.{n}") for n, k in enumerate(body.knowledge)),
         max_tokens=body.max_tokens,

@@ -107,6 +107,7 @@ class Player:
         await self._settle()
         optional = {
             "task_id": step.place.task,
+            "topic": step.place.topic,
             "knowledge": list(step.knowledge),
             "as_of": step.as_of,
             "strict": step.strict,
