@@ -25,13 +25,12 @@ from tables.errors import BadRecord, InvalidRecord
 from tables.keys import Position, Scope, digest, key_parts, row_key, turn_key
 from tables.memory import Memory
 from tables.receipt import CopyEvidence, Physical, Query, summed
+from tables.repeated import repeats, tells_of
 from tables.session import Session, WindowTurn, Wish, without
 from tables.snapshot import Snapshot, SnapshotKind
 from tables.spoken import kinds_said
-from tables.text import normalised
 from tables.turn import Turn
 
-REPEATED_CHARS_MIN = 2  # a value of one character stands in every other sentence: it is no sign of a repeat
 CACHED_FENCES = 50_000
 
 
@@ -86,7 +85,7 @@ class _Gone:
                 return self._repeats(turn)
 
     def _repeats(self, turn: WindowTurn) -> bool:
-        return turn.key in self.keys or any(value in normalised(turn.content) for value in self.said)
+        return turn.key in self.keys or repeats(turn.content, self.said)
 
 
 class Fencing:
@@ -259,7 +258,7 @@ class Fencing:
             return _Gone(fence)
         targets = [m for m in self._memories(partition, scope) if _named(m, reach, values)]
         keys = frozenset(source.turn for memory in targets for source in memory.sources)
-        said = tuple(normalised(m.value) for m in targets if len(m.value) >= REPEATED_CHARS_MIN)
+        said = tuple(tell for memory in targets for tell in tells_of(memory))
         return _Gone(fence, keys, said)
 
     def _memories(self, partition: int, scope: Scope) -> Iterator[Memory]:

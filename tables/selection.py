@@ -32,15 +32,14 @@ from tables.ranking import (
     refusal,
     shown,
 )
+from tables.repeated import repeats, tells_of
 from tables.session import Session, WindowTurn, Wish, readable
-from tables.text import normalised, terms, tokens
+from tables.text import terms, tokens
 from tables.topic import apart
 from tables.trace import LeftOut, Leg, Ranked, Reason
 
 TRACED = 20  # ranks of a leg that the trace keeps
 QUESTIONS_MAX = 20
-_PHRASE_CHARS_MIN = 4  # a shorter value ("no", "7") stands in too many turns to say that one repeats it
-_PHRASE_HAN_MIN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,23 +147,18 @@ def _of_session(
     if not readable(session, ask.now, policy):
         return [], [], [LeftOut(turn.key, turn.role, Reason.LAPSED) for turn in session.window]
     sources = {source.turn for memory in forgotten for source in memory.sources}
-    phrases = [phrase for memory in forgotten for phrase in _phrases(memory)]
+    tells = tuple(tell for memory in forgotten for tell in tells_of(memory))
 
     def gone(keys: tuple[str, ...], task: str, at: int, content: str) -> bool:
         seen = Shown("", "", task, tuple((key, ask.session, at) for key in keys))
         if any(key in sources for key in keys) or any(hides(mark, seen, ask.wall) for mark in marks):
             return True
-        return bool(phrases) and any(phrase in normalised(content) for phrase in phrases)
+        return repeats(content, tells)
 
     hidden = {t.key for t in session.window if gone((t.id, t.key), t.task, t.at, t.content)}
     turns = [t for t in session.window if t.key not in hidden]
     wishes = [w for w in session.wishes if w.turn not in hidden and not gone((w.turn,), "", w.at, w.content)]
     return turns, wishes, [LeftOut(t.key, t.role, Reason.MARKED) for t in session.window if t.key in hidden]
-
-
-def _phrases(memory: Memory) -> list[str]:
-    both = (normalised(memory.content), normalised(memory.value))
-    return [text for text in both if len(text) >= (_PHRASE_CHARS_MIN if text.isascii() else _PHRASE_HAN_MIN)]
 
 
 def _pool(material: Material) -> list[Memory]:
