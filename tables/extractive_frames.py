@@ -29,6 +29,12 @@ _OPENS_EN = re.compile(
     r".{0,24}(?:[:：]|\bsays\b|\breads\b|\bgoes\b)",
     re.IGNORECASE,
 )
+_WORK_ON = re.compile(  # whatever language the text to work on is in
+    r"(?:please |pls |can you |could you )?(?:translate|proofread|rewrite|rephrase|summari[sz]e|correct|edit)\b"
+    r"[^:：\n]{0,60}[:：]"
+    r"|(?:请|帮我|帮忙|麻烦)*(?:把|将)?[^:：\n]{0,10}(?:翻译|润色|改写|总结|缩写|校对)[^:：\n]{0,16}[:：]",
+    re.IGNORECASE,
+)
 _HYPOTHETICAL_ZH = re.compile(
     r"如果|要是|假如|假设|假定|倘若|万一|要不是|若是|哪怕|设想|想象一下|理论上|下辈子|当初|没准|说不定哪天|就好了"
     r"|就当我|角色扮演|这道题"
@@ -171,18 +177,20 @@ _HEDGE_EN = re.compile(
 _PREFACE_ZH = re.compile(
     r"(?:(?P<r>(?:请|麻烦)?(?:你)?(?:帮我)?(?:一定要?)?(?:记住|记一下|记下来?|记着|记得|别忘了?|不要忘了?|注意"
     r"|备注)(?:一下|了)?(?:哈|啊|哦)?[，,：:\s]*)"
-    r"|对了|顺便(?:说一下|提一下|说)?|提醒(?:你)?(?:一下)?|说明一下|先说明|补充一下|其实|哦对?|嗯+|那个|另外|还有"
+    r"|对了|顺便(?:说一下|提一下|说)?|(?:再|友情)?提醒(?:你|下|您)?(?:一下)?|还是那句话|跟之前说的一样|再说一遍|重申一下|说明一下|先说明|补充一下|其实|哦对?|嗯+|那个|另外|还有"
     r"|话说|跟你说|告诉你|更新一下|说实话|说真的|老实说|哈+|唉|哎|因为|所以|而且|但是?|不过|然后|好消息"
     r"|更正一下|纠正一下|不对|[，,：:。！!\s、])+"
 )
 _PREFACE_EN = re.compile(
-    r"(?:(?P<r>(?:please |pls |and |just |so ){0,3}(?:remember(?: this| that)?|don'?t forget(?: that)?"
+    r"(?:(?P<r>(?:please |pls |and |just |so ){0,3}(?:(?:do )?remember(?: this| that| it)?|don'?t forget(?: that)?"
     r"|keep in mind(?: that)?|(?:make a )?note(?: that| down)?|for the record|bear in mind(?: that)?)"
     r"[,:]?(?!\s+to\b|\s+when\b)\s+)"
     r"|(?:btw|by the way|also|oh|ok(?:ay)?|well|so|and|but|actually|fyi|just so you (?:know|have it)"
     r"|for your information|ah|um+|hey|hi|hello|yes|yeah|no|look|honestly|frankly|"
     r"tbh|ngl|good news|bad news|quick update|update|correction|because|since|cause|cos|as|though|although|plus"
-    r"|anyway|maybe|perhaps|i think|i guess|i suppose|i believe|to be honest|in fact|turns out|reminder|heads up"
+    r"|anyway|maybe|perhaps|i think|i guess|i suppose|i believe|to be honest|in fact|turns out"
+    r"|(?:just )?(?:a |another )?(?:friendly )?reminder(?: that)?|like i said|as i said|as ever|heads up"
+    r"|for the (?:menu|form|order|booking|record|guest list|file)|on second thoughts?"
     r"|one more thing|"
     r"what i meant is|i mean)(?=[\s,:;.!-])[\s,:;.!-]*|[,:;.!\s-]+)+",
     re.IGNORECASE,
@@ -191,7 +199,7 @@ _PREFACE_EN = re.compile(
 
 def opens_foreign(text: str, zh: bool) -> bool:
     """Whether what follows in this turn is quoted, imagined or material to work on."""
-    return (_OPENS_ZH if zh else _OPENS_EN).search(text) is not None
+    return (_OPENS_ZH if zh else _OPENS_EN).search(text) is not None or _WORK_ON.match(text) is not None
 
 
 def sentence_frame(text: str, zh: bool) -> Drop | None:
@@ -245,6 +253,22 @@ def is_question(clause: str) -> bool:
 
 
 LEAD_MAX = 40  # characters: an introduction is short
+_ONE_OFF_ZH = re.compile(
+    r"(?:嗯|不了|算了|没事|谢谢|那|我)*[，, ]?我?(?:暂时|现在|目前|这次|先)*"
+    r"(?:不需要|不用了?|不必了?|用不着|不想要)(?:了)?[^，。！？]{0,8}(?:了|啊|哈|呢)?[。！~]*"
+)
+_ONE_OFF_EN = re.compile(
+    r"(?:no|nope|nah|no thanks|thanks|ok)?[,. ]*(?:i|we) (?:don'?t|do not|won'?t) (?:need|want|require) [^,.!?]{1,40}"
+    r"[.! ]*",
+    re.IGNORECASE,
+)
+
+
+def is_one_off_refusal(sentence: str, zh: bool) -> bool:
+    """A bare refusal ("I don't need support"): an answer for now, and easily a slip; a standing one says so."""
+    return (_ONE_OFF_ZH if zh else _ONE_OFF_EN).fullmatch(sentence) is not None
+
+
 _LEAD_ZH = re.compile(
     r"(?:(?:请|麻烦)?(?:以后|今后|往后|从现在(?:起|开始)|从今(?:天起|往后|以后)|从此|默认|一律|这次|这回|今天|今晚"
     r"|平时|一般|通常|首先|最近)[呢啊吧]?)"

@@ -34,8 +34,17 @@ HARD: Final = frozenset(
 )
 READ_MAX: Final = 400  # characters of a sentence that the head sees
 DENIES_FROM: Final = 0.5
+REMEMBER_BONUS: Final = 0.4  # "remember: …" is kept as stated, unless the head is sure that it is an errand or a frame
+UNTIL_BONUS: Final = 0.1  # who says until when a thing holds says more than how it is now
+FRAMED_FROM: Final = 0.6
+FRAMES: Final = ("quote", "hypothetical", "question", "third", "injection", "session", "request", "narration")
 ACCEPT_IN_TASK: Final = 0.5  # what is told inside a task is about the task, unless it asks, orders, imagines or chats
 
+_REMEMBER: Final = re.compile(
+    r"(?:[^，。,.]{0,10}[，,])?(?:请|麻烦|帮我)*(?:记住|记一下|记下|记着|记得|别忘了?|备注)"
+    r"|(?:[\w ,]{0,24}[,:] ?)?(?:please |do |just )*(?:remember|don'?t forget|keep in mind|bear in mind|note)\b",
+    re.IGNORECASE,
+)
 _SELF: Final = re.compile(r"我(?!们)|俺|\b(?:i|i'm|i've|i'll|im|ive|my|me|mine|myself)\b", re.IGNORECASE)
 _OF_THE_PERSON: Final = re.compile(
     r"考(?![虑勤察古核验量])|面试|体检|复查|复诊|手术|婚礼|挂号|挂了.{0,6}号|约了|预约|牙医|医生|门诊|产检|打疫苗"
@@ -80,6 +89,8 @@ def asked(turn: Turn, extraction: Extraction) -> tuple[Sentence, ...]:
         if drops & HARD or any(first <= start < last for first, last in extraction.foreign):
             continue
         text = turn.content[start : min(end, start + READ_MAX)]
+        if frames.is_one_off_refusal(text, language(text) == "zh"):
+            continue
         own = tuple(c for c in extraction.candidates if start <= c.span[0] < end)
         wished = any(wish.content in text for wish in extraction.wishes)
         found.append(Sentence((start, end), text, language(text) == "zh", Noticed(own, drops, wished)))
@@ -131,6 +142,10 @@ def _worth(turn: Turn, sentence: Sentence, judgement: Judgement) -> float:
     worth = judgement.keep
     if is_task_marked(sentence.text) and not frames.is_question(sentence.text):
         worth += chances.get("session", 0.0) + chances.get("request", 0.0)
+    if _REMEMBER.match(sentence.text) and not frames.is_question(sentence.text):
+        worth += REMEMBER_BONUS
+    if any(day.bounds for day in days_said(sentence.text, turn.at, turn.zone_minutes)):
+        worth += UNTIL_BONUS
     if turn.task:
         worth += chances.get("third", 0.0) + 0.5 * (chances.get("narration", 0.0) + chances.get("opinion", 0.0))
     return min(1.0, worth)
@@ -140,7 +155,11 @@ def _stands(candidate: Candidate, judgement: Judgement, worth: float, veto: floa
     """Whether what a rule read is kept: "remember this" always, the rest unless the head is sure that it is nothing."""
     if candidate.slot == "fact.note":
         return True
-    return worth + (judgement.chances.get("third", 0.0) if candidate.subject != SELF else 0.0) >= veto
+    chances = judgement.chances
+    if candidate.subject != SELF:
+        return worth + chances.get("third", 0.0) >= veto
+    framed = sum(chances.get(label, 0.0) for label in FRAMES)
+    return worth >= veto or framed < FRAMED_FROM
 
 
 def _whole(turn: Turn, policy: Policy, sentence: Sentence, candidate: Candidate) -> Candidate:

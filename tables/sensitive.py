@@ -23,7 +23,8 @@ _NAMED_ID = re.compile(
     re.IGNORECASE,
 )
 _ACCOUNT = re.compile(
-    r"(?:account|acct|card|卡号|账号|账户|银行卡)(?: (?:number|no\.?|is)|号码?|是|为|[:： #]){1,6}"
+    r"(?:\b(?:account|acct|card)\b(?: (?:number|no\.?|is)|[:： #]){1,6}"
+    r"|(?:卡号|账号|账户|银行卡|信用卡|储蓄卡)(?:号码?|是|为|[:： #]){0,6})"
     r"(?P<v>[0-9][0-9 -]{6,24}[0-9])",
     re.IGNORECASE,
 )
@@ -97,7 +98,7 @@ def _is_checked(number: str) -> bool:
     plain = number.replace(" ", "").replace("-", "").upper()
     if len(plain) == 18 and _is_resident_id(plain):
         return True
-    return plain.isdigit() and 13 <= len(plain) <= 19 and len(set(plain)) > 2 and _luhn(plain)
+    return plain.isdigit() and 13 <= len(plain) <= 19 and len(set(plain)) > 1 and _luhn(plain)
 
 
 def _is_resident_id(plain: str) -> bool:

@@ -31,7 +31,7 @@ SIGN_SCALE: Final = 1.0
 VECTOR_SCALE: Final = 8.0
 DIRECTION_SCALE: Final = 3.0
 
-STRANGERS: Final = 1500
+STRANGERS: Final = 600
 BOOK: Final = 60
 NEAREST_OF_BOOK: Final = 2
 
