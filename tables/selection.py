@@ -19,6 +19,7 @@ from tables.keys import turn_key
 from tables.memory import Memory, State
 from tables.policy import Policy
 from tables.question import Question, QuestionStatus
+from tables.quiet import is_about, subjects
 from tables.ranking import (
     FIELD_MATCH,
     UNSEEN,
@@ -88,9 +89,7 @@ def select(passed: Passed, material: Material, ask: Ask, policy: Policy, calibra
     forgotten = [m for m in material.memories if _is_forgotten(m, marks, ask.wall)]
     turns, wishes, unread = _of_session(material.session, ask, marks, forgotten, policy)
     allowed, refused = _allowed(_pool(material) if material.offered else [], ask, marks)
-    elsewhere = apart(allowed, passed.query, ask.topic)
-    refused += [LeftOut(m.id, m.kind.value, Reason.OTHER_TOPIC) for m in allowed if m.id in elsewhere]
-    allowed = [memory for memory in allowed if memory.id not in elsewhere]
+    allowed, unwanted = _wanted(allowed, passed.query, ask.topic, wishes)
     found, legs = _legs(passed.query, allowed, material, calibration)
     scored, unranked = rank(found, ask)
     offers = Offers(
@@ -101,7 +100,7 @@ def select(passed: Passed, material: Material, ask: Ask, policy: Policy, calibra
         reference=tuple(_of_memory(s) for s in scored if s.memory.state is not State.FROZEN),
         window=(*(_of_turn(turn) for turn in turns), *_messages(passed.messages, turns)),
     )
-    return Selection(offers, open_questions(material, ask), legs, (*unread, *refused, *unranked))
+    return Selection(offers, open_questions(material, ask), legs, (*unread, *refused, *unwanted, *unranked))
 
 
 def open_questions(material: Material, ask: Ask) -> tuple[Question, ...]:
@@ -182,6 +181,24 @@ def _allowed(pool: Sequence[Memory], ask: Ask, marks: Sequence[Mark]) -> tuple[l
             out.append(LeftOut(memory.id, memory.kind.value, reason))
     kept, superseded = newest_only(allowed)
     return kept, out + superseded
+
+
+def _wanted(
+    allowed: Sequence[Memory], query: str, topic: str, wishes: Sequence[Wish]
+) -> tuple[list[Memory], list[LeftOut]]:
+    """Without what belongs to another project than the one asked about, and what this session is to be silent about."""
+    elsewhere = apart(allowed, query, topic)
+    silent = subjects(wishes)
+    kept: list[Memory] = []
+    out: list[LeftOut] = []
+    for memory in allowed:
+        if memory.id in elsewhere:
+            out.append(LeftOut(memory.id, memory.kind.value, Reason.OTHER_TOPIC))
+        elif any(is_about(memory, subject) for subject in silent):
+            out.append(LeftOut(memory.id, memory.kind.value, Reason.SUPPRESSED))
+        else:
+            kept.append(memory)
+    return kept, out
 
 
 def _legs(

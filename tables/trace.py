@@ -17,6 +17,7 @@ class Reason(StrEnum):
     EXPIRED = "expired"
     OTHER_TASK = "other_task"
     OTHER_TOPIC = "other_topic"
+    SUPPRESSED = "suppressed"  # the user does not want to hear of it in this session
     OTHER_SESSION = "other_session"
     SUPERSEDED = "superseded"
     NOT_STRICT = "not_strict"
