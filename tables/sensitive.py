@@ -43,11 +43,11 @@ _PHONE = re.compile(
 )
 MASK = "█"  # one for each character that was refused, so that spans stay what they are
 _MASKED = re.compile(f"{MASK}{{3,}}")
-_MAY_HOLD = re.compile(
-    r"[0-9](?:[ -]?[0-9]){5}|pass|pwd|\bpin\b|key|secret|token|otp|cvv|cvc|sk-|pk-|[@█]"
-    r"|密码|口令|验证码|密钥|动态码|支付码",
-    re.IGNORECASE,
-)
+_NUMBERS = re.compile(r"[0-9](?:[ -]?[0-9]){5}")
+_CUES = (
+    "pass", "pwd", "pin", "key", "secret", "token", "otp", "cvv", "cvc", "sk-", "pk-", "ghp", "akia", "aiza", "xox",
+    "@", MASK, "密码", "口令", "验证码", "密钥", "动态码", "支付码",
+)  # fmt: skip
 _MONEY = re.compile(
     r"工资|月薪|年薪|薪水|收入|存款|房贷|车贷|负债|欠债|信用卡|公积金|股票|基金|报销"
     r"|\b(?:salary|income|mortgage|savings|debts?|loan|net worth|credit card|earn|pension)\b",
@@ -69,12 +69,17 @@ def found(text: str) -> list[tuple[int, int, Sensitivity]]:
     return sorted(spans)
 
 
+def _may_hold(text: str) -> bool:
+    lowered = text.lower()
+    return any(cue in lowered for cue in _CUES) or _NUMBERS.search(text) is not None
+
+
 def masked(text: str, policy: Policy) -> str:
     """`text` with every number, credential or contact that the tenant refuses covered, of the same length.
 
     A text that holds nothing of the kind costs a microsecond or two and comes back as it is.
     """
-    if not _MAY_HOLD.search(text):
+    if not _may_hold(text):
         return text
     for start, end, kind in found(text):
         if policy.sensitive.get(kind, Sensitive.ALLOW) is Sensitive.REFUSE:
@@ -84,7 +89,7 @@ def masked(text: str, policy: Policy) -> str:
 
 def sensitivity(text: str) -> Sensitivity:
     """The gravest class in `text`; NONE when nothing shows. Health is told by a fact's slot, not here."""
-    kinds = {kind for _, _, kind in found(text)} if _MAY_HOLD.search(text) else set()
+    kinds = {kind for _, _, kind in found(text)} if _may_hold(text) else set()
     if _MASKED.search(text):
         kinds.add(Sensitivity.IDENTITY_NUMBER)
     for kind in (Sensitivity.CREDENTIAL, Sensitivity.IDENTITY_NUMBER, Sensitivity.CONTACT):

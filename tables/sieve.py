@@ -25,6 +25,7 @@ _REMEMBER: Final = re.compile(
     r"|(?i:remember|keep in mind|bear in mind|note|forget|for (?:this|the|our) project)"
 )
 _PIECES: Final = re.compile(r"[a-z']+|[0-9]+|[\u3400-\u9fff]|[^\s\w]|\w")
+_ENDS_INSIDE: Final = re.compile(r"[。！？!?；;\n.…].")
 _HAN: Final = re.compile("[\u4e00-\u9fff]")
 EDGE: Final = "^"
 END: Final = "$"
@@ -57,6 +58,8 @@ class Sieve:
         """Whether every sentence of `text` is surely not worth a second look; never for a long text or "remember"."""
         if len(text) > LONG_CHARS or _REMEMBER.search(text):
             return False
+        if not _ENDS_INSIDE.search(text):
+            return self._stops(text)
         return all(self._stops(text[start:end]) for start, end in sentences(text))
 
     def of(self, text: str) -> float:

@@ -17,6 +17,7 @@ from tables.text import normalised, terms
 
 CARRIED_TURNS: Final = 6  # a project named longer ago is not what is spoken of now
 
+_CUES: Final = ("项目", "工程", "专案", "project", "rollout", "migration", "launch")
 _ZH: Final = re.compile(r"(?:(?P<v>[A-Za-z0-9]{1,12})|(?P<w>[\u4e00-\u9fff]{1,8}?))\s?(?:项目|工程|专案)")
 _ZH_BEFORE: Final = re.compile(r"[的在给把跟和与及说聊问查看于续到个是有这那我做]")
 _EN: Final = re.compile(
@@ -35,6 +36,9 @@ _NUMBER: Final = re.compile(r"\d")
 
 def named(text: str) -> frozenset[str]:
     """The projects that `text` names, normalised; none for "this project"."""
+    lowered = text.lower()
+    if not any(cue in lowered for cue in _CUES):
+        return frozenset()
     found = [match["v"] or _ZH_BEFORE.split(match["w"])[-1] for match in _ZH.finditer(text)]
     found += [match["v"] or match["w"] for match in _EN.finditer(text)]
     return frozenset(name for name in map(normalised, found) if name and name not in _NO_NAME)

@@ -94,13 +94,16 @@ def screen(turn: Turn, consent: bool) -> Drop | None:
     return None
 
 
-_CUES = (
+_CUES_EN = (
     "ignore", "disregard", "override", "system:", "system prompt", "you are now", "<|", "[inst", "jailbreak",
     "developer mode", "no restrictions", "unrestricted", "administrator", "admin", "obey", "your rules",
     "your instructions", "assistant:", "<system", "### ", "pretend you have no",
+)  # fmt: skip
+_CUES_ZH = (
     "忽略", "无视", "系统提示", "系统：", "系统:", "管理员", "不受", "越狱", "开发者模式",
     "服从", "听从", "只听我", "绕过", "抛开", "忘掉", "你的规则",
 )  # fmt: skip
+_LATIN = re.compile(r"[a-z<\[#]")
 _INSTRUCTION = re.compile(
     r"\b(?:ignore|disregard|override|forget|bypass)\b[^.!?\n]{0,40}"
     r"\b(?:instructions?|rules?|prompts?|guidelines?|restrictions?|polic(?:y|ies)|everything above)\b"
@@ -122,7 +125,10 @@ _INSTRUCTION = re.compile(
 
 def is_instruction(lowered: str) -> bool:
     """Whether lower-cased text tries to instruct the system itself. Looks near cue words only."""
-    for cue in _CUES:
+    cues = () if lowered.isascii() else _CUES_ZH
+    if _LATIN.search(lowered):
+        cues = (*cues, *_CUES_EN)
+    for cue in cues:
         at = lowered.find(cue)
         for _ in range(_CUE_WINDOWS):
             if at < 0:
