@@ -1,6 +1,6 @@
 """By which words a turn is known to repeat what an erased memory said (FORMAT rule 12).
 
-A value that a rule has read is known by itself ("peanuts"). Where the value is a whole statement nobody repeats it word
+A value that a rule has read is known by itself ("peanuts"), as far as its clause goes. Where the value is a whole statement nobody repeats it word
 for word ("on sertraline for depression" comes back as "you take sertraline"), so its telling words stand for it: long
 or numbered words, pairs of Han characters none of which is a function word. That errs on the side of erasing: a window
 turn too many goes, none that names the erased thing stays.
@@ -20,6 +20,7 @@ PHRASE_MIN: Final = 2  # a value of one letter or digit stands in every other tu
 STEM_MIN: Final = 4  # from here on "peanut" is also found in "peanuts"
 HAN_MIN: Final = 2
 
+_PARTS: Final = re.compile(r"[，。,;；！!？?\n]|\.\s")
 _LATIN: Final = re.compile(r"[a-z][a-z'-]+|[a-z]*\d[\w.,:-]*")
 _HAN: Final = re.compile("[\u3400-\u9fff]+")
 _FUNCTION: Final = frozenset(
@@ -43,7 +44,9 @@ _COMMON: Final = frozenset({
 def tells_of(memory: Memory) -> tuple[str, ...]:
     """Pieces of normalised text: a turn that holds one of them repeats `memory`."""
     phrases = [text for text in (normalised(memory.content), normalised(memory.value)) if _is_long(text)]
-    return tuple(dict.fromkeys((*phrases, *(telling(memory.content) if is_open(memory) else ()))))
+    value = "" if is_open(memory) else normalised(memory.value)
+    parts = [part for part in _PARTS.split(memory.content) if not value or value not in normalised(part)]
+    return tuple(dict.fromkeys((*phrases, *(word for part in parts for word in telling(part)))))
 
 
 def telling(content: str) -> tuple[str, ...]:

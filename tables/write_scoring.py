@@ -39,7 +39,7 @@ class ChatTurn:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """An active memory as the list shows it; `sources` are ids of turns."""
+    """A memory that was active at the end of a session; `sources` are ids of turns, `current`: it still is at last."""
 
     user: str
     subject: str
@@ -47,6 +47,7 @@ class Stored:
     value: str
     content: str
     sources: tuple[str, ...]
+    current: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ def _scores(
         junk=junk / len(counted) if counted else 0.0,
         recall=sum(map(bool, kept.values())) / len(kept) if kept else 1.0,
         values_found=found / len(values) if values else 1.0,
-        duplicates=duplicates(stored),
+        duplicates=duplicates([memory for memory in stored if memory.current]),
     )
 
 

@@ -6,6 +6,7 @@ import asyncio
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Final, Protocol, TypeVar
 
 from connectors.milvus.placement import DEDICATED_LIMIT, choose
@@ -127,18 +128,26 @@ async def play_chats(
 
 
 async def play_chat(turns: Sequence[ChatTurn], scope: Scope, ground: Ground) -> list[Stored]:
-    """Sends one user's turns in their order; what is stored of them at the time of the latest."""
+    """Sends one user's turns in their order; what was active at the end of one of the sessions.
+
+    What ends by itself, or is replaced in a later session, was kept all the same.
+    """
     last: dict[tuple[str, int], Position] = {}
-    for first in range(0, len(turns), TURNS_AT_ONCE):
-        sent = [await ground.turn(scope, _chat_body(turn)) for turn in turns[first : first + TURNS_AT_ONCE]]
-        positions = [position for position in sent if position is not None]
-        await ground.settled(positions)
-        last |= {(position.topic, position.partition): position for position in positions}
-    answer = await ground.memories(scope, {"at": str(max(turn.at for turn in turns))}, tuple(last.values()))
-    return [
-        Stored(scope.user, m["subject"], m["slot"], m["value"], m["content"], tuple(m["source_ids"]))
-        for m in answer.body.get("memories", ())
-    ]
+    seen: dict[str, Stored] = {}
+    for _, session in groupby(turns, key=lambda turn: turn.session):
+        said = list(session)
+        for first in range(0, len(said), TURNS_AT_ONCE):
+            sent = [await ground.turn(scope, _chat_body(turn)) for turn in said[first : first + TURNS_AT_ONCE]]
+            positions = [position for position in sent if position is not None]
+            await ground.settled(positions)
+            last |= {(position.topic, position.partition): position for position in positions}
+        answer = await ground.memories(scope, {"at": str(max(turn.at for turn in said))}, tuple(last.values()))
+        seen = {one: replace(memory, current=False) for one, memory in seen.items()}
+        seen |= {
+            m["id"]: Stored(scope.user, m["subject"], m["slot"], m["value"], m["content"], tuple(m["source_ids"]))
+            for m in answer.body.get("memories", ())
+        }
+    return list(seen.values())
 
 
 def _chat_body(turn: ChatTurn) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -95,3 +96,11 @@ def test_languages_and_users_are_told_apart() -> None:
 )
 def test_a_duplicate_says_again_what_another_says(memories: list[Stored], count: int) -> None:
     assert duplicates(memories) == count
+
+
+def test_what_ended_or_was_replaced_is_kept_but_is_no_duplicate() -> None:
+    first = stored("likes tea", "1")
+    again = stored("likes tea", "2")
+    assert duplicates([first, again]) == 1
+    scores = write_scores([said("1", "keep"), said("2", "keep")], [replace(first, current=False), again])
+    assert (scores["en"].recall, scores["en"].duplicates) == (1.0, 0)

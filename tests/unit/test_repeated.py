@@ -46,9 +46,14 @@ def test_ordinary_words_tell_nothing(content: str, turn: str) -> None:
 
 
 def test_a_value_that_a_rule_has_read_is_known_by_itself_alone() -> None:
-    tells = tells_of(held("I'm allergic to peanuts, terribly", "peanut"))
+    tells = tells_of(held("I'm terribly allergic to peanuts", "peanut"))
     assert repeats("no PEANUTS for you then", tells)
     assert not repeats("terribly sorry", tells)
+
+
+def test_what_was_said_beside_the_value_tells_too() -> None:
+    tells = tells_of(held("我有点抑郁症，在吃舍曲林", "抑郁症"))
+    assert repeats("您在服用舍曲林", tells)
 
 
 def test_short_values_stand_alone() -> None:
