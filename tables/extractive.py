@@ -27,7 +27,7 @@ from tables.slots import family as slot_family
 from tables.slots import slot_of, task_of
 from tables.text import language, normalised, sentences, tokens
 from tables.turn import Role, Turn
-from tables.worth import AUTHORITATIVE, Drop, is_instruction
+from tables.worth import AUTHORITATIVE, Drop, asks, is_instruction
 
 SENTENCES_MAX, CLAUSES_MAX = 200, 200  # a turn with more is a document: the rest is not read
 STATED, GUESSED = 0.9, 0.4  # confidence of an explicit statement, and of a hedge (H8)
@@ -178,7 +178,7 @@ def _judge(work: _Work, text: str, zh: bool, remembered: bool, span: tuple[int, 
     for pattern in work.authoritative.values():
         if pattern.search(text):
             return Drop.AUTHORITATIVE
-    if frames.is_question(text):
+    if asks(text):
         return Drop.QUESTION
     kin = family(text, zh)
     if kin is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tables.worth import Drop, asks
+from tables.worth import Drop
 
 # The rest of the turn is no statement either: a quoted text, a role play, something to work on follows.
 _OPENS_ZH = re.compile(
@@ -14,7 +14,8 @@ _OPENS_ZH = re.compile(
     r".{0,20}[:：]|^(?:假设|假定|假装|想象|比方说|比如说?|好比说?|举个例子|就当|设想)"
     r"|^(?:请|帮我|帮忙|麻烦)?(?:把|将)?.{0,10}(?:翻译|润色|改写|改病句|总结|缩写|校对|分析|解释|续写|改短"
     r"|仿写).{0,16}[:：]"
-    r"|.{0,12}(?:写道|写着|说道|发来|发给我|发我|留言|回复|回|喊|念叨|原话是?|开头是.{0,6})[:：，,]"
+    r"|.{0,12}(?:写道|写着|说道|发来|发给我|发我|喊|念叨|原话是?|开头是.{0,6})[:：，,]"
+    r"|.{0,12}(?:留言|回复|回)[:：]"
 )
 _OPENS_EN = re.compile(
     r"^(?:so |ok(?:ay)?,? |well,? )?(?:imagine|suppose|supposing|assume|pretend|picture this|let'?s (?:say|pretend"
@@ -246,10 +247,6 @@ def is_momentary(clause: str, zh: bool) -> bool:
 
 def is_hedged(clause: str, zh: bool) -> bool:
     return (_HEDGE_ZH if zh else _HEDGE_EN).search(clause) is not None
-
-
-def is_question(clause: str) -> bool:
-    return asks(clause)
 
 
 LEAD_MAX = 40  # characters: an introduction is short

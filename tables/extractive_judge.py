@@ -27,7 +27,7 @@ from tables.sensitive import gravest, sensitivity
 from tables.slots import slot_of, task_of
 from tables.text import language, normalised, sentences, tokens
 from tables.turn import Turn
-from tables.worth import Drop
+from tables.worth import Drop, asks
 
 HARD: Final = frozenset(
     (Drop.ASSISTANT, Drop.INSTRUCTION, Drop.INJECTED, Drop.AUTHORITATIVE, Drop.SENSITIVE_REFUSED, Drop.TOO_LONG)
@@ -140,9 +140,9 @@ def _worth(turn: Turn, sentence: Sentence, judgement: Judgement) -> float:
     """
     chances = judgement.chances
     worth = judgement.keep
-    if is_task_marked(sentence.text) and not frames.is_question(sentence.text):
+    if is_task_marked(sentence.text) and not asks(sentence.text):
         worth += chances.get("session", 0.0) + chances.get("request", 0.0)
-    if _REMEMBER.match(sentence.text) and not frames.is_question(sentence.text):
+    if _REMEMBER.match(sentence.text) and not asks(sentence.text):
         worth += REMEMBER_BONUS
     if any(day.bounds for day in days_said(sentence.text, turn.at, turn.zone_minutes)):
         worth += UNTIL_BONUS
@@ -264,4 +264,4 @@ def _statement(content: str, sentence: Sentence) -> tuple[int, int]:
 
 
 def _asks_or_orders(clause: str, zh: bool) -> bool:
-    return frames.is_question(clause) or frames.is_request(clause, zh)
+    return asks(clause) or frames.is_request(clause, zh)

@@ -1,9 +1,9 @@
 """By which words a turn is known to repeat what an erased memory said (FORMAT rule 12).
 
-A value that a rule has read is known by itself ("peanuts"), as far as its clause goes. Where the value is a whole statement nobody repeats it word
-for word ("on sertraline for depression" comes back as "you take sertraline"), so its telling words stand for it: long
-or numbered words, pairs of Han characters none of which is a function word. That errs on the side of erasing: a window
-turn too many goes, none that names the erased thing stays.
+A value that a rule has read is known by itself ("peanuts"), as far as its clause goes. Where the value is a whole
+statement nobody repeats it word for word ("on sertraline for depression" comes back as "you take sertraline"), so its
+telling words stand for it: long or numbered words, pairs of Han characters none of which is a function word. That errs
+on the side of erasing: a window turn too many goes, none that names the erased thing stays.
 """
 
 from __future__ import annotations

@@ -20,8 +20,11 @@ from tables.text import sentences
 
 LONG: Final = 80  # pieces: a longer sentence goes on unread, it may hold anything
 LONG_CHARS: Final = 480
-_REMEMBER: Final = re.compile(
-    r"记住|记一下|记下|记着|记得|别忘|备注|(?:这个|本|该|此)项目"
+_MUST_PASS: Final = re.compile(  # what is said outright, about the body and what one likes: no model may stop it
+    r"过敏|不耐受|忌口|我(?:还是|就|真的|是真的|也|可|最|一直|从来)*(?:喜欢|讨厌|爱[吃喝看听玩]|不[吃喝碰]|不能[吃喝碰]|习惯)"
+    r"|(?i:allerg|intoleran|\bi (?:still |really |do |just |always |never |only )*"
+    r"(?:like|love|hate|prefer|can'?t (?:eat|drink|stand)|don'?t (?:eat|drink))\b)"
+    r"|记住|记一下|记下|记着|记得|别忘|备注|(?:这个|本|该|此)项目"
     r"|(?i:remember|keep in mind|bear in mind|note|forget|for (?:this|the|our) project)"
 )
 _PIECES: Final = re.compile(r"[a-z']+|[0-9]+|[\u3400-\u9fff]|[^\s\w]|\w")
@@ -56,7 +59,7 @@ class Sieve:
 
     def stops(self, text: str) -> bool:
         """Whether every sentence of `text` is surely not worth a second look; never for a long text or "remember"."""
-        if len(text) > LONG_CHARS or _REMEMBER.search(text):
+        if len(text) > LONG_CHARS or _MUST_PASS.search(text):
             return False
         if not _ENDS_INSIDE.search(text):
             return self._stops(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from connectors.model.script import simplified
 from tables.extractive import extract
@@ -72,8 +72,9 @@ def unseen() -> list[Row]:
     return rows([HERE / "unseen.tsv"])
 
 
-def said(text: str) -> Turn:
-    return replace(TURN, content=text)
+def said(text: str, **fields: Any) -> Turn:
+    """A user's turn with this content, and `fields` of it changed."""
+    return replace(TURN, content=text, **fields)
 
 
 def numbers(texts: Sequence[str]) -> list[tuple[float, ...]]:
