@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from tables.attributes import same_respect
 from tables.candidate import Candidate, Kind
 from tables.change import Rule
 from tables.conflict import Standing, ask, is_older, is_open, owning_task, question_id, standing
@@ -104,12 +105,19 @@ def _by_meaning(candidate: Candidate, work: Working, place: Standing, relate: Re
     same = next((e for e in live if related.get(e.id) is Related.SAME and e.polarity is candidate.polarity), None)
     if same is not None:
         return replace(place, same=same, kin=(*place.kin, same))
-    over = [e for e in live if related.get(e.id) is Related.UPDATE]
+    told = {m.id for m in near if _replaces(candidate, m)}
+    over = [e for e in live if related.get(e.id) is Related.UPDATE or e.id in told]
     return replace(
         place,
         rivals=tuple(e for e in over if e.state is not State.DRAFT),
         drafts=(*place.drafts, *(e for e in over if e.state is State.DRAFT and e not in place.drafts)),
     )
+
+
+def _replaces(candidate: Candidate, held: Memory) -> bool:
+    """A preference that says it holds from now on, in a respect of a thing that the held one speaks of (A10)."""
+    both = candidate.kind is held.kind is Kind.PREFERENCE
+    return both and tells_change(candidate.content) and same_respect(held.content, candidate.content)
 
 
 def _is_repeated(candidate: Candidate, work: Working, place: Standing) -> bool:

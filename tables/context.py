@@ -12,8 +12,10 @@ from enum import StrEnum
 from typing import Final
 
 from tables.keys import Position
-from tables.question import Question
+from tables.question import Question, QuestionKind
 from tables.ranking import Parts
+from tables.session import Wish
+from tables.text import tokens
 from tables.trace import LeftOut, Reason
 
 
@@ -209,3 +211,27 @@ def _once(items: Iterable[Item]) -> Iterable[Item]:
         if item.key not in seen:
             seen.add(item.key)
             yield item
+
+
+def item_of_wish(wish: Wish) -> Item:
+    key = f"wish:{wish.slot}:{wish.turn}"
+    return Item(key, "", wish.slot or "wish", Origin.SESSION, "said", wish.at, wish.content, tokens(wish.content))
+
+
+def is_change_in(question: Question, session: str) -> bool:
+    """Whether this session gave an instruction against a frozen preference: obeyed here, asked about for later."""
+    return question.kind is QuestionKind.PREFERENCE_CHANGE and question.proposed.session == session != ""
+
+
+def item_of_change(question: Question) -> Item:
+    said = question.proposed
+    return Item(
+        f"change:{question.id}",
+        "",
+        said.kind.value,
+        Origin.SESSION,
+        "said",
+        said.at,
+        said.content,
+        tokens(said.content),
+    )

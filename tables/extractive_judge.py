@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tables import extractive_frames as frames
+from tables.attributes import respects
 from tables.candidate import SELF, Candidate, Confirmation, Kind, Polarity, Sensitivity
 from tables.dates import days_said
-from tables.extractive import AIM_TOKENS, Dropped, Extraction, expires_at, refused
+from tables.extractive import AIM_TOKENS, GUESSED, Dropped, Extraction, expires_at, refused
 from tables.extractive_clauses import clauses
 from tables.extractive_values import is_task_marked
 from tables.features import Noticed, features
@@ -124,12 +125,21 @@ def judged(
         elif worth >= limits.draft and not sentence.noticed.wished:
             found = _in_own_words(turn, policy, sentence, judgement, worth, worth >= accept)
             candidates.update({c.id: c for c in found})
+        elif _is_instruction(sentence, judgement):
+            found = _in_own_words(turn, policy, sentence, replace(judgement, kind=Kind.PREFERENCE), GUESSED, False)
+            candidates.update({c.id: c for c in found})
     return Extraction(
         tuple(sorted((*rest, *candidates.values()), key=lambda c: c.span)),
         extraction.wishes,
         tuple(sorted(drops, key=lambda d: d.span)),
         extraction.foreign,
     )
+
+
+def _is_instruction(sentence: Sentence, judgement: Judgement) -> bool:
+    """An instruction for now that is not marked so: never a memory by itself, but what is frozen may be asked about."""
+    told = judgement.chances.get("session", 0.0) >= DENIES_FROM and not sentence.noticed.wished
+    return told and bool(respects(sentence.text)) and not asks(sentence.text)
 
 
 def _worth(turn: Turn, sentence: Sentence, judgement: Judgement) -> float:

@@ -11,7 +11,16 @@ from dataclasses import dataclass, replace
 
 from tables import bm25
 from tables.candidate import SELF
-from tables.context import Item, Knowledge, Message, Offers, Origin
+from tables.context import (
+    Item,
+    Knowledge,
+    Message,
+    Offers,
+    Origin,
+    is_change_in,
+    item_of_change,
+    item_of_wish,
+)
 from tables.copies import Hit
 from tables.erasure import Mark, Reach, Shown, hides
 from tables.fields import asked_slots, is_asked
@@ -92,15 +101,17 @@ def select(passed: Passed, material: Material, ask: Ask, policy: Policy, calibra
     allowed, unwanted = _wanted(allowed, passed.query, ask.topic, wishes)
     found, legs = _legs(passed.query, allowed, material, calibration)
     scored, unranked = rank(found, ask)
+    asked = open_questions(material, ask)
+    changes = [item_of_change(question) for question in asked if is_change_in(question, ask.session)]
     offers = Offers(
         question=_question(passed),
         knowledge=_knowledge(passed),
-        state=tuple(_of_wish(wish) for wish in wishes),
+        state=(*(item_of_wish(wish) for wish in wishes), *changes),
         stable=tuple(_of_memory(s) for s in scored if s.memory.state is State.FROZEN),
         reference=tuple(_of_memory(s) for s in scored if s.memory.state is not State.FROZEN),
         window=(*(_of_turn(turn) for turn in turns), *_messages(passed.messages, turns)),
     )
-    return Selection(offers, open_questions(material, ask), legs, (*unread, *refused, *unwanted, *unranked))
+    return Selection(offers, asked, legs, (*unread, *refused, *unwanted, *unranked))
 
 
 def open_questions(material: Material, ask: Ask) -> tuple[Question, ...]:
@@ -265,11 +276,6 @@ def _messages(messages: Sequence[Message], turns: Sequence[WindowTurn]) -> tuple
 
 def _of_turn(turn: WindowTurn) -> Item:
     return Item(turn.key, turn.id, turn.role, Origin.SESSION, "said", turn.at, turn.content, turn.tokens)
-
-
-def _of_wish(wish: Wish) -> Item:
-    key = f"wish:{wish.slot}:{wish.turn}"
-    return Item(key, "", wish.slot or "wish", Origin.SESSION, "said", wish.at, wish.content, tokens(wish.content))
 
 
 def _of_memory(scored: Scored) -> Item:

@@ -117,3 +117,36 @@ def test_another_task_or_another_subject_is_not_compared() -> None:
     other = replace(said("launch slipped to May", "s2", later(1), kind=Kind.TASK), task="b")
     assert told(never, need, other).verdict is Rule.NEW
     assert told(never, RUNS, replace(RAN, subject="my son")).verdict is Rule.NEW
+
+
+def likes(words: str, session: str = "s1", at: int = T0) -> Candidate:
+    said_so = candidate(words, slot="preference.likes", kind=Kind.PREFERENCE, session=session, at=at)
+    return replace(said_so, content=words)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("我特爱吃辣，无辣不欢", "最近胃不舒服，往后菜都给我做清淡的，辣的不吃了"),
+        ("I like my drinks sweet, full sugar every time", "from now on only unsweetened drinks for me"),
+        ("I take my coffee in a large cup", "from now on I want my coffee small"),
+        ("I like my reports as bullet points", "write my reports as flowing prose from now on"),
+        ("我习惯用电子发票", "以后发票都改成纸质的"),
+    ],
+)
+def test_a_preference_of_one_respect_of_a_thing_takes_the_earlier_one_s_place(before: str, after: str) -> None:
+    step = story(Related.OTHER, likes(before), likes(after, "s2", later(1)))
+    assert step.verdict is Rule.REPLACES
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I take my coffee with oat milk", "from now on I want my coffee small"),
+        ("奶茶我喝全糖", "以后咖啡都少糖"),
+        ("I like my reports as bullet points", "slides in dark mode from now on"),
+        ("I like spicy food", "I like mild weather"),
+    ],
+)
+def test_another_respect_or_another_thing_stands_beside(before: str, after: str) -> None:
+    assert story(Related.OTHER, likes(before), likes(after, "s2", later(1))).verdict is Rule.NEW

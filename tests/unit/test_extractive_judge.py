@@ -179,3 +179,9 @@ def test_the_sieve_s_arithmetic_and_what_it_never_stops() -> None:
 
 def test_grams_are_words_and_single_han_characters() -> None:
     assert {"我", "对", "我 对", "^ 我", "it's", "12", "花 生 $"} <= grams("我对it's 12花生")
+
+
+def test_an_instruction_for_now_that_is_not_marked_so_is_a_guess_for_the_gates() -> None:
+    (one,) = read("别总打字，换语音播报", judgement(0.1, session=0.7)).candidates
+    assert (one.kind, one.confirmation, one.confidence) == (Kind.PREFERENCE, Confirmation.INFERRED, 0.4)
+    assert read("chapter four can wait till I say so", judgement(0.1, session=0.9)).candidates == ()
