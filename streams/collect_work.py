@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from connectors.kafka.producer import Outgoing
 from connectors.kafka.topics import SNAPSHOTS
+from tables.answer import question_before
 from tables.keys import Position, Scope, row_key
 from tables.policy import Policy
 from tables.session import Session, wished
@@ -41,10 +42,11 @@ def judged(turn: Turn, session: Session, policy: Policy, sieve: Sieve | None) ->
         return turn, session, drop
     for wish in wishes(turn, policy):
         session = wished(session, wish)
-    if sieve is not None and not turn.task and sieve.stops(turn.content):
+    before = question_before(session.window) if session.window and session.window[-1].key == turn.key else ""
+    if sieve is not None and not turn.task and not before and sieve.stops(turn.content):
         return turn, session, Drop.NOT_WORTH
     topic = turn.topic or carried(turn.content, session.window[:-1])
-    return replace(turn, topic=topic), session, None
+    return replace(turn, topic=topic, asked=before), session, None
 
 
 def clock_key(tenant: str) -> bytes:

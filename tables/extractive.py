@@ -85,7 +85,7 @@ def extract(
     policy: Policy,
     previous: Turn | None = None,
     *,
-    authoritative: Mapping[str, re.Pattern[str]] = AUTHORITATIVE,
+    authoritative: Mapping[str, re.Pattern[str]] | None = None,
 ) -> Extraction:
     """What `turn` says about its user: candidates without vectors, wishes for this session, and what was dropped.
 
@@ -94,7 +94,8 @@ def extract(
     """
     if turn.role is not Role.USER:
         return Extraction(drops=(Dropped((0, len(turn.content)), Drop.ASSISTANT),))
-    work = _Work(turn, policy, previous.content if previous else "", authoritative)
+    held = authoritative or {name: AUTHORITATIVE[name] for name in policy.authoritative if name in AUTHORITATIVE}
+    work = _Work(turn, policy, previous.content if previous else "", held)
     spans = sentences(turn.content)[:SENTENCES_MAX]
     for number, (start, end) in enumerate(spans):
         foreign = _read_sentence(work, start, end)

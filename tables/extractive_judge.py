@@ -117,7 +117,7 @@ def judged(
         accept = min(limits.accept, ACCEPT_IN_TASK) if turn.task else limits.accept
         read = sentence.noticed.candidates
         if read:
-            kept = [_filed(c, judgement) for c in read if _stands(c, judgement, worth, limits.veto)]
+            kept = [_filed(c, judgement) for c in read if _stands(turn, c, judgement, worth, limits.veto)]
             if len(kept) < len(read):
                 drops.append(Dropped(sentence.span, Drop.NOT_WORTH))
             whole = len(kept) == 1 and worth >= accept and not sentence.noticed.drops - {Drop.NOT_WORTH}
@@ -161,9 +161,9 @@ def _worth(turn: Turn, sentence: Sentence, judgement: Judgement) -> float:
     return min(1.0, worth)
 
 
-def _stands(candidate: Candidate, judgement: Judgement, worth: float, veto: float) -> bool:
-    """Whether what a rule read is kept: "remember this" always, the rest unless the head is sure that it is nothing."""
-    if candidate.slot == "fact.note":
+def _stands(turn: Turn, candidate: Candidate, judgement: Judgement, worth: float, veto: float) -> bool:
+    """Whether what a rule read is kept: "remember this" and answers always, the rest unless it is surely nothing."""
+    if candidate.slot == "fact.note" or turn.asked:
         return True
     chances = judgement.chances
     if candidate.subject != SELF:

@@ -76,6 +76,7 @@ class Policy:
     versions_per_slot: int = 8
     consent_default: bool = True
     sensitive: Mapping[Sensitivity, Sensitive] = field(default_factory=lambda: dict(DEFAULT_SENSITIVE))
+    authoritative: tuple[str, ...] = ("order_status", "account_balance")  # kinds that a business system holds
     freeze_confidence: float = 0.85
     recall_items: int = 20
     recall_tokens: int = 1500

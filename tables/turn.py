@@ -46,6 +46,7 @@ class Turn:
     lang: str
     minor: bool
     position: Position
+    asked: str = ""  # the assistant's question right before it, where a bare answer may need it
 
 
 def parse_turn(data: object, position: Position) -> Turn:

@@ -62,6 +62,16 @@ AUTHORITATIVE: Mapping[str, re.Pattern[str]] = {
         r"\b(?:shipped|delivered|dispatched|status|tracking|arrived|in transit|pending|cancell?ed|on its way)\b",
         re.IGNORECASE,
     ),
+    "ticket_status": re.compile(
+        r"(?:工单|售后单|投诉|报修)(?:.{0,8})(?:状态|处理|受理|解决|关闭|进度)"
+        r"|\b(?:ticket|case|claim)\b.{0,30}\b(?:open|closed|resolved|pending|escalated|status)\b",
+        re.IGNORECASE,
+    ),
+    "subscription": re.compile(
+        r"(?:会员|套餐|订阅).{0,8}(?:到期|续费|状态|等级)"
+        r"|\b(?:subscription|membership)\b.{0,30}\b(?:expires?|renews?|active|tier)\b",
+        re.IGNORECASE,
+    ),
     "account_balance": re.compile(
         r"(?:账户|卡里|余额|积分).{0,6}(?:余额|还剩|剩)|\b(?:account )?balance (?:is|was)\b", re.I
     ),

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Protocol
 
 from connectors.model.script import simplified
+from tables.answer import answered
 from tables.candidate import Candidate
 from tables.errors import InvalidRecord
-from tables.extractive import extract
+from tables.extractive import Extraction, extract, refused
 from tables.extractive_judge import asked, judged
 from tables.head import Head
 from tables.policy import Policy
@@ -35,7 +36,7 @@ class Extractive:
     async def extract(self, turns: Sequence[tuple[Turn, Policy]]) -> list[tuple[Candidate, ...] | InvalidRecord]:
         """The candidates of each turn; a sentence that became one whole carries its vector already."""
         folded = [replace(turn, content=simplified(turn.content)) for turn, _ in turns]
-        read = [extract(turn, policy) for turn, (_, policy) in zip(folded, turns, strict=True)]
+        read = [_read(turn, policy) for turn, (_, policy) in zip(folded, turns, strict=True)]
         if self._head is None or self._embedder is None:
             return [_as_said(turn, e.candidates, {}) for (turn, _), e in zip(turns, read, strict=True)]
         about = [asked(turn, extraction) for turn, extraction in zip(folded, read, strict=True)]
@@ -53,6 +54,15 @@ class Extractive:
             whole = judged(plain, policy, extraction, some, [next(judgements) for _ in some], self._head)
             out.append(_as_said(turn, whole.candidates, known))
         return out
+
+
+def _read(turn: Turn, policy: Policy) -> Extraction:
+    """What the rules read; when they read nothing, what a bare answer says to the question before it."""
+    found = extract(turn, policy)
+    answer = answered(turn) if not found.candidates and not found.wishes else None
+    if answer is None or refused(policy, answer.sensitivity):
+        return found
+    return replace(found, candidates=(answer,), drops=())
 
 
 def _as_said(turn: Turn, candidates: Sequence[Candidate], known: Mapping[str, Vector]) -> tuple[Candidate, ...]:

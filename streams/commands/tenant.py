@@ -33,7 +33,9 @@ def add(
     """Register a tenant, or give a registered one a new version of its policy.
 
     Clock and shards are fixed for life. Policy keys: window_messages, window_tokens, session_gap, session_ttl, items,
-    item_tokens, total_weight, sensitive.health|finance|contact|identity_number|credential (allow, ask or refuse).
+    item_tokens, total_weight, sensitive.health|finance|contact|identity_number|credential (allow, ask or refuse),
+    authoritative (kinds that a business system holds and memory does not: order_status, ticket_status, subscription,
+    account_balance, by comma, or none).
 
     \b
     python -m streams tenant add acme

@@ -15,12 +15,13 @@ from tables.errors import InvalidRecord
 from tables.keys import is_legal_id
 from tables.policy import Policy, Sensitive
 from tables.turn import parse_time
+from tables.worth import AUTHORITATIVE
 
 _UNITS_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _WHOLE: Final = {"window_messages", "window_tokens", "items", "item_tokens"}
 _DURATIONS: Final = {"session_gap": "session_gap_ms", "session_ttl": "session_ttl_ms"}
 _SENSITIVE: Final = "sensitive."
-POLICY_KEYS: Final = (*sorted(_WHOLE), *_DURATIONS, "total_weight", f"{_SENSITIVE}<class>")
+POLICY_KEYS: Final = (*sorted(_WHOLE), *_DURATIONS, "total_weight", "authoritative", f"{_SENSITIVE}<class>")
 
 
 def duration_ms(text: str) -> int:
@@ -69,6 +70,8 @@ def _set(policy: Policy, key: str, value: str) -> Policy:
         change[_DURATIONS[key]] = duration_ms(value)
     elif key == "total_weight":
         change[key] = float(_whole(key, value))
+    elif key == "authoritative":
+        change[key] = _kinds(value)
     if change:
         return replace(policy, **change)
     if key.startswith(_SENSITIVE):
@@ -83,6 +86,15 @@ def _set_sensitive(policy: Policy, name: str, value: str) -> Policy:
     if value not in set(Sensitive):
         raise typer.BadParameter(f"{_SENSITIVE}{name} is {', '.join(Sensitive)}, not {value!r}")
     return replace(policy, sensitive={**policy.sensitive, Sensitivity(name): Sensitive(value)})
+
+
+def _kinds(value: str) -> tuple[str, ...]:
+    """Kinds that a business system holds, by comma; `none` for none."""
+    kinds = () if value == "none" else tuple(dict.fromkeys(one.strip() for one in value.split(",")))
+    for one in kinds:
+        if one not in AUTHORITATIVE:
+            raise typer.BadParameter(f"authoritative: {one!r} is none of {', '.join(AUTHORITATIVE)}; `none` for none")
+    return kinds
 
 
 def _whole(key: str, value: str) -> int:
