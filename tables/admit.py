@@ -46,7 +46,8 @@ def admit(
     - afterwards both budgets are kept, or everything active is exempt (H2, design §11.12).
 
     `position`: the record that the changes name as their source. `relate` is asked about what no slot compares: a clear
-    repetition is merged, a clear update replaces as a new value of a slot does. Raises ValueError when scopes differ
+    repetition is merged, a clear update replaces as a new value of a slot does, a conflict with what is locked is asked
+    about (H15). Raises ValueError when scopes differ
     (a bug upstream).
     """
     if candidate.scope != world.scope:
@@ -111,6 +112,7 @@ def _by_meaning(candidate: Candidate, work: Working, place: Standing, relate: Re
         place,
         rivals=tuple(e for e in over if e.state is not State.DRAFT),
         drafts=(*place.drafts, *(e for e in over if e.state is State.DRAFT and e not in place.drafts)),
+        doubted=tuple(e for e in live if related.get(e.id) is Related.CONFLICT and e not in over),
     )
 
 
@@ -183,6 +185,9 @@ def _new(work: Working, candidate: Candidate, place: Standing, policy: Policy) -
     locked = _locked(rivals, candidate)
     if locked is not None:
         return _open_question(work, candidate, locked, policy)
+    doubted = _locked([work.memory(entry.id) for entry in place.doubted], candidate)
+    if doubted is not None:
+        return _open_question(work, candidate, doubted, policy, QuestionKind.SUSPECTED)
     retiring = _older_drafts(work, candidate, place)
     if hedged:
         newcomer = memory_from(candidate, State.DRAFT)
@@ -219,7 +224,9 @@ def _into_history(work: Working, candidate: Candidate, newer: Memory, policy: Po
     return Rule.HISTORY
 
 
-def _open_question(work: Working, candidate: Candidate, held: Memory, policy: Policy) -> Rule:
+def _open_question(
+    work: Working, candidate: Candidate, held: Memory, policy: Policy, doubt: QuestionKind | None = None
+) -> Rule:
     """Ask whether `candidate` replaces `held` (H9): once while it is open, and not again soon after a refusal."""
     known = question_id(held, candidate)
     asked = next((q for q in work.questions() if q.id == known), None)
@@ -229,5 +236,5 @@ def _open_question(work: Working, candidate: Candidate, held: Memory, policy: Po
         return Rule.REJECTED_BEFORE
     frozen_preference = held.kind is Kind.PREFERENCE and held.state is State.FROZEN
     kind = QuestionKind.PREFERENCE_CHANGE if frozen_preference else QuestionKind.CONTRADICTION
-    work.put_question(ask(kind, held, candidate, candidate.at))
+    work.put_question(ask(doubt or kind, held, candidate, candidate.at))
     return Rule.QUESTION

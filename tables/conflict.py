@@ -83,6 +83,7 @@ class Standing:
     rivals  active, no drafts: cannot be true together with the fact
     drafts  active drafts that cannot be true together with the fact
     lapsed  entries of any of these whose said end lies at or before the time: no longer current
+    doubted active entries that by their meaning may not fit together with the fact
     """
 
     same: Entry | None
@@ -90,6 +91,7 @@ class Standing:
     rivals: tuple[Entry, ...]
     drafts: tuple[Entry, ...]
     lapsed: tuple[Entry, ...]
+    doubted: tuple[Entry, ...] = ()
 
 
 def standing(fact: Fact, entries: Mapping[str, Entry], at: int) -> Standing:

@@ -12,6 +12,7 @@ from tables.book import Book
 from tables.candidate import Candidate, Kind, Polarity
 from tables.change import Rule
 from tables.memory import Memory, State, Status
+from tables.question import QuestionKind
 from tables.relation import Related
 from tables.world import Step, World
 from tests.unit.builders import POLICY, SCOPE, T0, candidate, later, position
@@ -81,6 +82,14 @@ def test_an_update_of_a_protected_memory_asks_and_changes_nothing() -> None:
     step = story(Related.UPDATE, asthma, gone)
     assert step.verdict is Rule.QUESTION
     assert step.memories == {}
+
+
+def test_a_conflict_with_what_is_locked_is_asked_about_and_nothing_changes() -> None:
+    never = replace(candidate("spicy food", slot="health.allergy", kind=Kind.HEALTH), content="I can't eat spicy food")
+    loves = said("sichuan food is what i order", "s2", later(1))
+    step = story(Related.CONFLICT, never, loves)
+    assert (step.verdict, step.memories) == (Rule.QUESTION, {})
+    assert [question.kind for question in step.questions] == [QuestionKind.SUSPECTED]
 
 
 def test_what_was_said_before_the_memory_does_not_replace_it() -> None:
