@@ -101,7 +101,8 @@ def _by_meaning(candidate: Candidate, work: Working, place: Standing, relate: Re
     live = [e for e in work.entries.values() if e.status is Status.ACTIVE and not 0 < e.expires_at <= candidate.at]
     mine = [work.memory(e.id) for e in live if e.task == owning_task(candidate)]
     loose = is_open(candidate) or tells_change(candidate.content)
-    near = [m for m in mine if m.subject == candidate.subject and (loose or is_open(m))]
+    own = [m for m in mine if m.subject == candidate.subject]
+    near = [m for m in own if loose or is_open(m) or is_locked(m, candidate.at)]
     related = relate(candidate, near) if near else {}
     same = next((e for e in live if related.get(e.id) is Related.SAME and e.polarity is candidate.polarity), None)
     if same is not None:

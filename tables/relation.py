@@ -24,12 +24,12 @@ Vector = Sequence[float]
 
 SAME_FROM: Final = 0.45
 UPDATE_FROM: Final = 0.4
-CONFLICT_FROM: Final = 0.45
+CONFLICT_FROM: Final = 0.75
 NEAR_FROM: Final = 0.8  # cosine of two passage vectors; unrelated sentences lie around 0.75
 NEAREST: Final = 4
 
 _CHANGED: Final = re.compile(
-    r"不再|改成|改为|换成|换到|现在|不了|戒|停了|已经|其实|更正|取消|推迟|提前|搬|变|又|终于|算了|还是|不是"
+    r"不再|改成|改为|换|现在|不了|戒|停了|已经|其实|更正|取消|推迟|提前|搬|变|又|终于|算了|还是|不是"
     r"|no longer|not any ?more|any ?more|actually|instead|changed?|switch|moved|\bnow\b|quit|stopped|gave up|used to"
     r"|scrap|cancel|slipped|pushed|bumped|turns out|correction|after all|since then|went with|ended up|finally",
     re.IGNORECASE,
