@@ -8,6 +8,7 @@ from dataclasses import replace
 from tables.attributes import same_respect
 from tables.candidate import Candidate, Kind
 from tables.change import Rule
+from tables.concepts import clash
 from tables.conflict import Standing, ask, is_older, is_open, owning_task, question_id, standing
 from tables.consent import consent_at, is_allowed
 from tables.enter import enter, is_held, joined, lapse, memory_from, prune, prune_all, retire, settle
@@ -108,12 +109,13 @@ def _by_meaning(candidate: Candidate, work: Working, place: Standing, relate: Re
     if same is not None:
         return replace(place, same=same, kin=(*place.kin, same))
     told = {m.id for m in near if _replaces(candidate, m)}
+    clashing = {m.id for m in own if clash(m, candidate)}
     over = [e for e in live if related.get(e.id) is Related.UPDATE or e.id in told]
     return replace(
         place,
         rivals=tuple(e for e in over if e.state is not State.DRAFT),
         drafts=(*place.drafts, *(e for e in over if e.state is State.DRAFT and e not in place.drafts)),
-        doubted=tuple(e for e in live if related.get(e.id) is Related.CONFLICT and e not in over),
+        doubted=tuple(e for e in live if e not in over and (related.get(e.id) is Related.CONFLICT or e.id in clashing)),
     )
 
 
