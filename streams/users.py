@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from connectors.codec import decode_held, decode_row
 from connectors.ledger import Ledger
@@ -45,6 +45,13 @@ class Rows(Mapping[str, Memory]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
+    def read_vectors(self, ids: Iterable[str]) -> None:
+        """Read the vectors of these rows, as far as they are written."""
+        for one in ids:
+            raw = self._ledger.get("memories", self._partition, row_key(*self._scope, one))
+            if raw is not None:
+                self.vectors[one] = decode_held(raw)[1]
+
     def _take(self, raw: bytes) -> Memory:
         memory, vector = decode_held(raw)
         self._held[memory.id] = memory
@@ -83,6 +90,7 @@ class Users:
             for question in (decode_row(Question, row),)
         }
         late = {change.memory.id: row_of(change) for entry in book.outbox for change in entry.changes}
+        rows.read_vectors(late)  # what the outbox lays over the rows hides them, not their vectors
         for entry in book.outbox:
             questions.update({question.id: question for question in entry.questions})
         return World(scope, book, Overlay(rows, late) if late else rows, questions), rows.vectors
