@@ -11,10 +11,12 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from tables.candidate import Kind
+from tables.keys import digest
 from tables.memory import Memory
 from tables.session import WindowTurn
 from tables.text import normalised, terms
 
+MARK: Final = "topic-"
 CARRIED_TURNS: Final = 6  # a project named longer ago is not what is spoken of now
 
 _CUES: Final = ("项目", "工程", "专案", "project", "rollout", "migration", "launch")
@@ -45,12 +47,23 @@ def named(text: str) -> frozenset[str]:
 
 
 def carried(content: str, window: Sequence[WindowTurn]) -> str:
-    """The one project that a turn speaks of: named by itself, else by the user's last turns; "" when none is or two."""
-    for text in (content, *(turn.content for turn in reversed(window[-CARRIED_TURNS:]) if turn.role == "user")):
-        names = named(text)
+    """The one project that a turn speaks of: named by itself, else by the user's last turns; "" when none is or two.
+
+    A name from an earlier turn is carried on as a mark only: that turn may be erased, and its words with it.
+    """
+    names = named(content)
+    if names:
+        return next(iter(names)) if len(names) == 1 else ""
+    for turn in reversed(window[-CARRIED_TURNS:]):
+        names = named(turn.content) if turn.role == "user" else frozenset()
         if names:
-            return next(iter(names)) if len(names) == 1 else ""
+            return mark(next(iter(names))) if len(names) == 1 else ""
     return ""
+
+
+def mark(name: str) -> str:
+    """By which a project is known again without its name."""
+    return MARK + digest("topic", normalised(name))[:12]
 
 
 def topics_of(memory: Memory) -> frozenset[str]:
@@ -65,6 +78,7 @@ def apart(memories: Iterable[Memory], query: str, topic: str) -> set[str]:
     """
     known = list(memories)
     asked = named(query) or (frozenset({normalised(topic)}) if topic else frozenset())
+    asked |= {mark(name) for name in asked}
     others = {m.id for m in known if asked and (own := topics_of(m)) and not own & asked and _is_of_a_project(m)}
     wanted = _words(query)
     facts = [(m, _words(m.content)) for m in known if m.kind in _APART and m.id not in others]

@@ -10,7 +10,7 @@ from tables.candidate import Kind
 from tables.enter import memory_from
 from tables.memory import Memory, State
 from tables.session import WindowTurn
-from tables.topic import apart, carried, named
+from tables.topic import apart, carried, mark, named
 from tests.unit.builders import candidate
 
 
@@ -84,8 +84,16 @@ def said(content: str, role: str = "user") -> WindowTurn:
 
 def test_a_topic_is_carried_on_from_the_user_s_last_turns() -> None:
     window = (said("project Dolphin is late"), said("project Heron goes first"), said("project Otter?", "assistant"))
-    assert carried("the docs are due on Friday", window) == "heron"
+    assert carried("the docs are due on Friday", window) == mark("heron")
     assert carried("project Otter needs docs", window) == "otter"
     assert carried("A项目 and B项目 are late", window) == ""
     assert carried("hello", ()) == ""
     assert carried("hello", (window[0], *[said("and then?")] * 6)) == ""
+
+
+def test_what_was_carried_on_is_known_again_without_its_name() -> None:
+    window = (said("project Heron goes first"),)
+    topic = carried("the docs are due on Friday", window)
+    assert "heron" not in topic
+    mine, other = fact("the docs are due on Friday", topic=topic), fact("the demo is on Monday", topic=mark("dolphin"))
+    assert left_out("what is due for project Heron?", mine, other) == [other.content]
