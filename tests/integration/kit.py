@@ -18,7 +18,7 @@ from urllib.parse import quote
 import httpx
 import jwt
 import redis
-from pymilvus import MilvusClient
+from pymilvus import MilvusClient, MilvusException
 
 from connectors.codec import to_json
 from connectors.kafka.producer import Headers, KafkaBus, Outgoing
@@ -249,10 +249,18 @@ class Site:
 
     def in_index(self, tenant: Tenant, words: str) -> int:
         """How many rows of the tenant's own partition hold these words."""
+        rows = until(lambda: self._index_rows(tenant), "the index answers", 30)
+        return sum(any(n in repr(row).encode() for n in spellings(words)) for row in rows)
+
+    def _index_rows(self, tenant: Tenant) -> list[Json]:
+        """All rows of the tenant's partition and one more; [] when the idle connection was closed under us."""
         config = MilvusConfig(self.settings.milvus)
-        client = MilvusClient(config.uri, timeout=10)
         try:
-            rows = client.query(
+            client = MilvusClient(config.uri, timeout=10)
+        except MilvusException:
+            return []
+        try:
+            found = client.query(
                 COLLECTION,
                 filter='memory_id != ""',
                 output_fields=["*"],
@@ -262,7 +270,7 @@ class Site:
             )
         finally:
             client.close()
-        return sum(any(n in repr(row).encode() for n in spellings(words)) for row in rows)
+        return [{}, *found]
 
     def letters(self, topic: str, since: Mapping[int, int] | None = None) -> list[Record]:
         """Dead letters of the topic, from these offsets on."""
